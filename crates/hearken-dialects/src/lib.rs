@@ -80,7 +80,7 @@ use std::time::Duration;
 use ::aaep as protocol;
 use hearken_link::{config, link};
 
-use crate::link::{Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Receipt};
 use crate::protocol::{AgentId, Now, Reply};
 pub use crate::protocol::{Texts, bare, recordable};
 
@@ -160,7 +160,7 @@ pub trait Dialect: Debug + Send {
     fn on_sent(
         &mut self,
         _request: u64,
-        _outcome: &Result<Receipt, Undelivered>,
+        _outcome: &Result<Receipt, DeliveryFailure>,
         _cx: &mut Cx<'_>,
     ) {
     }

@@ -4,7 +4,7 @@
 //! them out (`app`).
 
 use crate::link::{
-    Fault, HttpCall, LastWords, Phrase, Receipt, ServiceCall, Stream, Undelivered, Way,
+    DeliveryFailure, Fault, HttpCall, LastWords, Phrase, Receipt, ServiceCall, Stream, Way,
 };
 use crate::protocol::{
     AgentId, Answer, Machine, NamedStep, RecordedReply, TransitionError, Watcher,
@@ -80,7 +80,7 @@ pub enum DialectOutput {
         /// The number of the reply.
         request: u64,
         /// Whether it was delivered, as far as that is known.
-        outcome: Result<Receipt, Undelivered>,
+        outcome: Result<Receipt, DeliveryFailure>,
     },
     /// What became of the open questions.
     Standing(QuestionsStanding),

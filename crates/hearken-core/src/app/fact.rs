@@ -5,7 +5,7 @@
 
 use crate::dialect::{DialectOutput, NoEvent, PersonRequest};
 use crate::keys::Command;
-use crate::link::{Fault, LinkEvent, LinkId, Receipt, Undelivered, Way};
+use crate::link::{DeliveryFailure, Fault, LinkEvent, LinkId, Receipt, Way};
 use crate::protocol::{AgentId, Decoded, Reply};
 use crate::session::{AnswerReach, Change, QuestionId};
 
@@ -62,7 +62,7 @@ pub(super) enum AppFact {
     /// The transport has reported all that it knows of a request, while its dialect has yet to report the outcome.
     HasLeft(u64),
     /// The outcome of an attempt to send an answer.
-    Settled(u64, Result<Receipt, Undelivered>),
+    Settled(u64, Result<Receipt, DeliveryFailure>),
     /// The loss of the connection of these questions was announced.
     LossTold(Vec<QuestionId>),
     /// An answer without a number may now be meant for a different question than a moment ago.

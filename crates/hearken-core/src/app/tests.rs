@@ -14,7 +14,7 @@ use crate::announce::{
 };
 use crate::config::{Config, Delivery};
 use crate::keys::{Mode, Stroke};
-use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Frame, LinkEvent, Receipt};
 use crate::protocol::{Answer, Decision, KeyRing};
 use crate::runs;
 use crate::session::QuestionId;

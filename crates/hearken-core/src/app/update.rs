@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use crate::dialect::{DialectOutput, PersonRequest};
-use crate::link::{Fault, LinkEvent, LinkId, Undelivered};
+use crate::link::{DeliveryFailure, Fault, LinkEvent, LinkId};
 use crate::session::{Change, ChangeKind, Ended, SessionKey};
 
 use super::hands::scanning::{Prompting, ScanScene};
@@ -127,7 +127,7 @@ impl App {
             return;
         }
         for request in self.questions.left_on(link) {
-            let unknown = Err(Undelivered::Unknown(Fault::Closed));
+            let unknown = Err(DeliveryFailure::Unknown(Fault::Closed));
             let facts = self.questions.replied(request, unknown, &mut self.cx);
             self.pass(facts);
         }

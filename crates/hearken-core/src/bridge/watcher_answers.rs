@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::dialect::fleet::{AnsweredBy, BridgeReport, Closed, Obstacle, RequestOutcome};
 use crate::dialect::{Cx, WhenLeft};
-use crate::link::{Fault, LinkId, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, LinkId, Phrase, PhraseArg, Receipt};
 use crate::protocol::{EventId, Now, RecordedReply, Reply, ReplyToken, Unobserved};
 use crate::session::AnswerReach;
 
@@ -236,7 +236,7 @@ impl Bridge {
     pub(super) fn settled(
         &mut self,
         request: u64,
-        outcome: Result<Receipt, Undelivered>,
+        outcome: Result<Receipt, DeliveryFailure>,
         now: Now,
     ) {
         let Some(mut done) = self.answers.under_way.remove(&request) else {
@@ -263,14 +263,14 @@ impl Bridge {
                 }
                 self.answered(&done.outside, answered, now);
             }
-            Err(Undelivered::Kept(fault) | Undelivered::Refused(fault)) => {
+            Err(DeliveryFailure::Kept(fault) | DeliveryFailure::Refused(fault)) => {
                 let reason = self.reason(&fault);
                 self.outcome(number, RequestOutcome::NotTaken(reason));
                 if let Some(next) = done.waiting.pop_front() {
                     self.pass_on(done.outside, next, done.waiting, now);
                 }
             }
-            Err(Undelivered::Unknown(fault)) => {
+            Err(DeliveryFailure::Unknown(fault)) => {
                 let reason = self.reason(&fault);
                 self.outcome(number, RequestOutcome::Perhaps(reason));
                 // Another answer could contradict the one that perhaps arrived; its person decides.

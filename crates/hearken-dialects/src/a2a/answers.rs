@@ -9,7 +9,7 @@
 
 use crate::kit::permission::SentAnswer;
 use crate::kit::post_outcome::delivered;
-use crate::link::{Fault, HttpAnswer, Phrase, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, HttpAnswer, Phrase, Receipt};
 use crate::protocol::{Answer as Given, Reply, Response};
 use crate::{Cx, DialectOutput};
 
@@ -31,7 +31,7 @@ impl A2a {
         }
         let unfit = |fault: Fault| DialectOutput::Settled {
             request,
-            outcome: Err(Undelivered::Kept(fault)),
+            outcome: Err(DeliveryFailure::Kept(fault)),
         };
         let (Some((id, context)), Some(card), false) = (found, self.card.clone(), self.listens)
         else {
@@ -89,9 +89,9 @@ impl A2a {
                 }
                 Ok(RequestAnswer::Refused(code, words)) => {
                     is_gone = code == NO_TASK;
-                    Err(Undelivered::Refused(refusal(&words)))
+                    Err(DeliveryFailure::Refused(refusal(&words)))
                 }
-                Ok(RequestAnswer::Unread) | Err(_) => Err(Undelivered::Unknown(Fault::Closed)),
+                Ok(RequestAnswer::Unread) | Err(_) => Err(DeliveryFailure::Unknown(Fault::Closed)),
             },
             Err(undelivered) => Err(undelivered),
         };

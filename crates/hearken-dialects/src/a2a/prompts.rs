@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::kit::post_outcome::delivered;
 use crate::kit::turn_end::{self, ABANDONED, TurnEnd};
-use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, Undelivered};
+use crate::link::{DeliveryFailure, Fault, HttpAnswer, Phrase, PhraseArg};
 use crate::protocol::AgentId;
 use crate::{Cx, DialectOutput, PersonRequest};
 
@@ -284,16 +284,16 @@ impl A2a {
                         }
                         return self.look_at_what_is_due(cx);
                     }
-                    None => Undelivered::Unknown(Fault::Closed),
+                    None => DeliveryFailure::Unknown(Fault::Closed),
                 },
-                Ok(RequestAnswer::Refused(_, words)) => Undelivered::Refused(refusal(&words)),
-                Ok(RequestAnswer::Unread) | Err(_) => Undelivered::Unknown(Fault::Closed),
+                Ok(RequestAnswer::Refused(_, words)) => DeliveryFailure::Refused(refusal(&words)),
+                Ok(RequestAnswer::Unread) | Err(_) => DeliveryFailure::Unknown(Fault::Closed),
             },
             Err(undelivered) => undelivered,
         };
         let key = match &undelivered {
-            Undelivered::Kept(_) | Undelivered::Refused(_) => "prompt.not_taken",
-            Undelivered::Unknown(_) => "prompt.perhaps_taken",
+            DeliveryFailure::Kept(_) | DeliveryFailure::Refused(_) => "prompt.not_taken",
+            DeliveryFailure::Unknown(_) => "prompt.perhaps_taken",
         };
         let reason = PhraseArg::Fault(undelivered.fault().clone());
         cx.out

@@ -15,7 +15,7 @@ use crate::fleet::{
     AskedQuestion, BRIDGE, BridgeAbilities, BridgeReport, Purpose, Request, RequestContent,
     RequestOutcome, VIEW_ONLY, WatcherMemory, digest,
 };
-use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, HttpAnswer, Phrase, PhraseArg, Receipt};
 use crate::protocol::{AgentId, Reply, object};
 use crate::{Cx, DialectOutput};
 
@@ -192,7 +192,7 @@ impl Aaep {
     pub(super) fn request_left(
         &mut self,
         number: u64,
-        outcome: &Result<Receipt, Undelivered>,
+        outcome: &Result<Receipt, DeliveryFailure>,
         out: &mut Vec<DialectOutput>,
     ) -> bool {
         self.bridged.watching.request_left(number, outcome, out)

@@ -37,7 +37,9 @@ use std::time::Duration;
 pub(crate) use tests::MESSAGES;
 
 use crate::config::HandshakeConfig;
-use crate::link::{Fault, Frame, HttpAnswer, LastWords, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{
+    DeliveryFailure, Fault, Frame, HttpAnswer, LastWords, Phrase, PhraseArg, Receipt,
+};
 use crate::protocol::{
     Capabilities, KeyRing, Manifest, RecordedReply, Reply, SignatureFault, object,
 };
@@ -352,7 +354,12 @@ impl Dialect for Aaep {
         self.frame(&frame.text, cx);
     }
 
-    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+    fn on_sent(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, DeliveryFailure>,
+        cx: &mut Cx<'_>,
+    ) {
         if self.request_left(request, outcome, cx.out) {
             return;
         }

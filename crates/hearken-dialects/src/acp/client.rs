@@ -18,7 +18,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::event_writer::{self, EventWriter};
-use crate::link::{Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Frame, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
@@ -423,7 +423,12 @@ impl Dialect for Acp {
         self.frame(&frame.text, cx);
     }
 
-    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+    fn on_sent(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, DeliveryFailure>,
+        cx: &mut Cx<'_>,
+    ) {
         self.replied(request, outcome, cx);
     }
 
@@ -468,7 +473,7 @@ impl Dialect for Acp {
             Some(frame) if !self.listens => DialectOutput::Send { request, frame },
             Some(_) | None => DialectOutput::Settled {
                 request,
-                outcome: Err(Undelivered::Kept(Fault::OneWay)),
+                outcome: Err(DeliveryFailure::Kept(Fault::OneWay)),
             },
         });
     }

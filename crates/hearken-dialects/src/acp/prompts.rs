@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::link::{LastWords, Phrase, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, LastWords, Phrase, Receipt};
 use crate::rpc;
 use crate::{Cx, DialectOutput, Numbers, QuestionEnd};
 
@@ -175,7 +175,7 @@ impl Acp {
     pub(super) fn replied(
         &mut self,
         request: u64,
-        outcome: &Result<Receipt, Undelivered>,
+        outcome: &Result<Receipt, DeliveryFailure>,
         cx: &mut Cx<'_>,
     ) {
         if Numbers::is_own(request) {
@@ -212,7 +212,7 @@ impl Acp {
             Err(undelivered) => {
                 let open = turn.unanswered(request, &mut self.teller, cx);
                 // If a byte of the answer may have been sent, another answer could contradict it.
-                let left = matches!(undelivered, Undelivered::Unknown(_));
+                let left = matches!(undelivered, DeliveryFailure::Unknown(_));
                 if let Some(permission) = open.filter(|_| !left) {
                     self.send(permission.cancelled(), cx.out);
                 }

@@ -9,7 +9,7 @@ use crate::kit::call;
 use crate::kit::permission::SentAnswer;
 use crate::kit::turn_end::TurnEnd;
 use crate::kit::turn_updates::{CallNews, CallStatus, Update};
-use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Reply};
 use crate::{Cx, DialectOutput, QuestionEnd};
 
@@ -78,7 +78,7 @@ impl Agui {
     pub(super) fn answer(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let kept = |fault| DialectOutput::Settled {
             request,
-            outcome: Err(Undelivered::Kept(fault)),
+            outcome: Err(DeliveryFailure::Kept(fault)),
         };
         let unfit = || Fault::Rejected {
             reason: Phrase::new("agui.no_answer"),
@@ -198,10 +198,10 @@ impl Agui {
     pub(super) fn answers_stayed(
         &mut self,
         answer: Option<(u64, String)>,
-        why: Undelivered,
+        why: DeliveryFailure,
         cx: &mut Cx<'_>,
     ) {
-        let may_have_gone = matches!(why, Undelivered::Unknown(_));
+        let may_have_gone = matches!(why, DeliveryFailure::Unknown(_));
         let fault = why.fault().clone();
         let was_persons = answer.is_some();
         if let Some((request, name)) = answer {
@@ -243,7 +243,7 @@ impl Agui {
         {
             cx.out.push(DialectOutput::Settled {
                 request,
-                outcome: Err(Undelivered::Kept(Fault::Rejected {
+                outcome: Err(DeliveryFailure::Kept(Fault::Rejected {
                     reason: Phrase::new("agui.lapsed"),
                     retry_after: None,
                     again: false,

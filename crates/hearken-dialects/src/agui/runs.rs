@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::kit::turn::Turn;
 use crate::kit::turn_end::TurnEnd;
-use crate::link::{Address, Body, Fault, Phrase, PhraseArg, Stream, Undelivered, Way};
+use crate::link::{Address, Body, DeliveryFailure, Fault, Phrase, PhraseArg, Stream, Way};
 use crate::{Cx, DialectOutput, QuestionEnd};
 
 use super::client::{Agui, ConnectionPhase, RunPost};
@@ -226,12 +226,12 @@ impl Agui {
             Some(RunPost::Prompt(_)) => {
                 let undelivered = undelivered(fault);
                 let key = match undelivered {
-                    Undelivered::Kept(_) | Undelivered::Refused(_) => {
+                    DeliveryFailure::Kept(_) | DeliveryFailure::Refused(_) => {
                         let name = std::mem::take(&mut self.asked_as);
                         self.history.takes_back(&name);
                         "prompt.not_taken"
                     }
-                    Undelivered::Unknown(_) => "prompt.perhaps_taken",
+                    DeliveryFailure::Unknown(_) => "prompt.perhaps_taken",
                 };
                 if !self.is_over {
                     let reason = PhraseArg::Fault(fault.clone());
@@ -269,7 +269,7 @@ impl Agui {
             if let Some(RunPost::Answers(Some((request, _)))) = self.sent.take() {
                 cx.out.push(DialectOutput::Settled {
                     request,
-                    outcome: Err(Undelivered::Unknown(Fault::Closed)),
+                    outcome: Err(DeliveryFailure::Unknown(Fault::Closed)),
                 });
             }
             self.history.breaks_off();
@@ -284,7 +284,7 @@ impl Agui {
                 if let Some((request, _)) = answer {
                     cx.out.push(DialectOutput::Settled {
                         request,
-                        outcome: Err(Undelivered::Kept(Fault::Closed)),
+                        outcome: Err(DeliveryFailure::Kept(Fault::Closed)),
                     });
                 }
                 self.cancel(cx);
@@ -322,16 +322,16 @@ impl Agui {
 
 /// Returns what a run without a response means for its content: if the endpoint was unreachable, nothing was sent;
 /// otherwise it is unknown.
-fn undelivered(fault: &Fault) -> Undelivered {
+fn undelivered(fault: &Fault) -> DeliveryFailure {
     match fault {
-        Fault::Status { status, .. } => Undelivered::by_status(*status, fault.clone()),
+        Fault::Status { status, .. } => DeliveryFailure::by_status(*status, fault.clone()),
         Fault::Refused
         | Fault::UnknownHost
         | Fault::Tls(_)
         | Fault::Unusable(_)
         | Fault::OneWay
         | Fault::TooLarge { .. }
-        | Fault::TooManyValues { .. } => Undelivered::Kept(fault.clone()),
+        | Fault::TooManyValues { .. } => DeliveryFailure::Kept(fault.clone()),
         Fault::TimedOut
         | Fault::Closed
         | Fault::NotEventStream { .. }
@@ -341,6 +341,6 @@ fn undelivered(fault: &Fault) -> Undelivered {
         | Fault::Killed { .. }
         | Fault::Rejected { .. }
         | Fault::Declined(_)
-        | Fault::Other(_) => Undelivered::Unknown(fault.clone()),
+        | Fault::Other(_) => DeliveryFailure::Unknown(fault.clone()),
     }
 }

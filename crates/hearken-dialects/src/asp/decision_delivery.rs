@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::link::{Cause, Fault, Receipt, Undelivered};
+use crate::link::{Cause, DeliveryFailure, Fault, Receipt};
 use crate::protocol::Reply;
 use crate::{Cx, DialectOutput};
 
@@ -54,7 +54,7 @@ impl Asp {
     pub(super) fn settle(
         &mut self,
         which: impl Fn(&SentDecision) -> bool,
-        outcome: Result<Receipt, Undelivered>,
+        outcome: Result<Receipt, DeliveryFailure>,
         cx: &mut Cx<'_>,
     ) {
         let mut settled = Vec::new();
@@ -83,7 +83,7 @@ impl Asp {
     pub(super) fn replied(
         &mut self,
         request: u64,
-        outcome: &Result<Receipt, Undelivered>,
+        outcome: &Result<Receipt, DeliveryFailure>,
         cx: &mut Cx<'_>,
     ) {
         let waits = self.is_framed() && *outcome == Ok(Receipt::Written);
@@ -145,7 +145,7 @@ impl Asp {
             return;
         }
         let refuse_for = |fault: Fault, out: &mut Vec<DialectOutput>| {
-            let outcome = Err(Undelivered::Kept(fault));
+            let outcome = Err(DeliveryFailure::Kept(fault));
             out.push(DialectOutput::Settled { request, outcome });
         };
         let refuse = |out: &mut Vec<DialectOutput>| refuse_for(Fault::OneWay, out);

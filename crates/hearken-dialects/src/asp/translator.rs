@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::kit::directory::mixed;
-use crate::link::{Cause, Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{Cause, DeliveryFailure, Fault, Frame, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Now, Reply, Response, object};
 use crate::{
     Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, PersonRequest, Texts,
@@ -224,7 +224,7 @@ impl Asp {
                 let complains = Fault::Other(Cause::Complaint);
                 self.settle(
                     |sending| matches!(sending.stage, AnswerStage::Written(_)),
-                    Err(Undelivered::Unknown(complains)),
+                    Err(DeliveryFailure::Unknown(complains)),
                     cx,
                 );
             }
@@ -322,13 +322,13 @@ impl Asp {
         for followed in self.sessions.values_mut() {
             followed.lose();
         }
-        let unknown = Err(Undelivered::Unknown(Fault::Closed));
+        let unknown = Err(DeliveryFailure::Unknown(Fault::Closed));
         self.settle(
             |sending| matches!(sending.stage, AnswerStage::Written(_)),
             unknown,
             cx,
         );
-        let kept = Err(Undelivered::Kept(Fault::Closed));
+        let kept = Err(DeliveryFailure::Kept(Fault::Closed));
         self.settle(|sending| sending.stage == AnswerStage::Held, kept, cx);
         self.entry = Admission::Unasked;
     }
@@ -349,7 +349,12 @@ impl Dialect for Asp {
         self.frame(&frame.text, &mut Cx::new(self.clock.now(cx.now), cx.out));
     }
 
-    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+    fn on_sent(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, DeliveryFailure>,
+        cx: &mut Cx<'_>,
+    ) {
         self.replied(request, outcome, cx);
     }
 
@@ -395,7 +400,7 @@ impl Dialect for Asp {
             }
             (Some(_), Some(_) | None) | (None, _) => cx.out.push(DialectOutput::Settled {
                 request,
-                outcome: Err(Undelivered::Kept(Fault::Other(Cause::QuestionOver))),
+                outcome: Err(DeliveryFailure::Kept(Fault::Other(Cause::QuestionOver))),
             }),
         }
     }

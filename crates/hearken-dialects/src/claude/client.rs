@@ -12,7 +12,7 @@ use crate::event_writer::{self, EventAgent, EventWriter};
 use crate::kit::directory::{Directory, mixed};
 use crate::kit::turn::{EventContext, LeftCalls};
 use crate::kit::turn_end::TurnEnd;
-use crate::link::{Frame, IncomingRequest, Phrase, PhraseArg, Receipt, Stream, Undelivered};
+use crate::link::{DeliveryFailure, Frame, IncomingRequest, Phrase, PhraseArg, Receipt, Stream};
 use crate::protocol::{AgentId, Reply};
 use crate::{
     Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent,
@@ -482,7 +482,12 @@ impl Dialect for Claude {
         }
     }
 
-    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+    fn on_sent(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, DeliveryFailure>,
+        cx: &mut Cx<'_>,
+    ) {
         let is_other = self.servers.answered(request, outcome, cx)
             || self.filled_in_went(request, outcome, cx);
         if !is_other {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::kit::permission::SentAnswer;
-use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Reply};
 use crate::{Cx, DialectOutput};
 
@@ -130,7 +130,7 @@ impl Claude {
     pub(super) fn answer(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let kept = |fault| DialectOutput::Settled {
             request,
-            outcome: Err(Undelivered::Kept(fault)),
+            outcome: Err(DeliveryFailure::Kept(fault)),
         };
         let token = reply.token.reveal();
         let mut turns = self
@@ -246,7 +246,7 @@ impl Claude {
     pub(super) fn answered(
         &mut self,
         request: u64,
-        outcome: &Result<Receipt, Undelivered>,
+        outcome: &Result<Receipt, DeliveryFailure>,
         cx: &mut Cx<'_>,
     ) {
         let Some(id) = self.sending.remove(&request) else {
@@ -259,7 +259,7 @@ impl Claude {
             outcome: match went {
                 true => Ok(Receipt::Written),
                 // The request no longer waits, so another attempt is pointless.
-                false => Err(Undelivered::Refused(gone())),
+                false => Err(DeliveryFailure::Refused(gone())),
             },
         });
         let conversation = held.and_then(|it| self.conversations.get_mut(&it.conversation));

@@ -15,7 +15,7 @@ use crate::kit::form_progress::{Action, AfterAnswer, FormProgress};
 use crate::kit::form_schema;
 use crate::kit::standalone_question::{QuestionContent, SideQuestion};
 use crate::kit::web_address::Address;
-use crate::link::{Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Reply, Response, SessionCompleted};
 use crate::{Cx, DialectOutput, QuestionEnd, SharedWording};
 
@@ -276,7 +276,7 @@ impl Claude {
     pub(super) fn filled_in_went(
         &mut self,
         request: u64,
-        outcome: &Result<Receipt, Undelivered>,
+        outcome: &Result<Receipt, DeliveryFailure>,
         cx: &mut Cx<'_>,
     ) -> bool {
         let sent = |it: &mut ElicitingHook| it.aside.went(request);
@@ -293,7 +293,7 @@ impl Claude {
             outcome: match went {
                 true => Ok(Receipt::Written),
                 // The request no longer waits, so another attempt is pointless.
-                false => Err(Undelivered::Refused(gone())),
+                false => Err(DeliveryFailure::Refused(gone())),
             },
         });
         if let Some(conversation) = self.conversations.get_mut(&elicited.conversation) {

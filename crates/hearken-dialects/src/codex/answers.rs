@@ -17,7 +17,7 @@ use crate::kit::call::first;
 use crate::kit::members::text;
 use crate::kit::permission::{Permission, SentAnswer};
 use crate::kit::turn_updates::{CallNews, CallStatus};
-use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id};
 use crate::{Cx, DialectOutput, QuestionEnd, QuestionsStanding};
@@ -214,7 +214,7 @@ impl Thread {
         };
         let kept = |fault| DialectOutput::Settled {
             request,
-            outcome: Err(Undelivered::Kept(fault)),
+            outcome: Err(DeliveryFailure::Kept(fault)),
         };
         if !free || !self.teller.answerable {
             // The server that asked is not there; the answer can be tried again.
@@ -288,7 +288,7 @@ impl Thread {
     pub fn replied(
         &mut self,
         request: u64,
-        outcome: &Result<Receipt, Undelivered>,
+        outcome: &Result<Receipt, DeliveryFailure>,
         cx: &mut Cx<'_>,
     ) -> bool {
         let Some(answering) = self.answering.as_mut().filter(|it| it.request == request) else {
@@ -326,7 +326,7 @@ impl Thread {
     }
 
     /// Reopens a question whose answer did not arrive, or may not have.
-    fn undelivered(&mut self, why: Undelivered, cx: &mut Cx<'_>) {
+    fn undelivered(&mut self, why: DeliveryFailure, cx: &mut Cx<'_>) {
         let Some(answering) = self.answering.take() else {
             return;
         };
@@ -411,7 +411,7 @@ impl Thread {
     /// Leaves the open question, because no server asks it any more.
     pub fn lose_question(&mut self, cx: &mut Cx<'_>) {
         if self.told().is_some_and(|(turn, _)| turn.asking.is_some()) {
-            self.undelivered(Undelivered::Unknown(Fault::Closed), cx);
+            self.undelivered(DeliveryFailure::Unknown(Fault::Closed), cx);
             self.decided_elsewhere(false, cx);
         }
         (self.away, self.away_until, self.doubted) = (false, None, false);
@@ -452,11 +452,11 @@ impl Thread {
             // The transport will report what became of it.
             None | Some(AnswerProgress::Leaving | AnswerProgress::LeavingLate) => {}
             Some(AnswerProgress::Written(_)) => {
-                self.undelivered(Undelivered::Unknown(fault.clone()), cx);
+                self.undelivered(DeliveryFailure::Unknown(fault.clone()), cx);
             }
             Some(AnswerProgress::Unconfirmed) => {
                 self.doubted = true;
-                self.undelivered(Undelivered::Unknown(fault.clone()), cx);
+                self.undelivered(DeliveryFailure::Unknown(fault.clone()), cx);
             }
         }
         let asking = match self.told() {
@@ -479,7 +479,7 @@ impl Thread {
         {
             out.push(DialectOutput::Settled {
                 request: answering.request,
-                outcome: Err(Undelivered::Unknown(Fault::Closed)),
+                outcome: Err(DeliveryFailure::Unknown(Fault::Closed)),
             });
         }
     }

@@ -21,7 +21,7 @@ use crate::kit::directory::Directory;
 use crate::kit::members::text;
 use crate::kit::turn::{EventContext, LeftCalls};
 use crate::kit::turn_end::TurnEnd;
-use crate::link::{Fault, Frame, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Frame, Phrase, PhraseArg, Receipt};
 use crate::protocol::Reply;
 use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
@@ -515,7 +515,12 @@ impl Dialect for Codex {
         self.frame(&frame.text, cx);
     }
 
-    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+    fn on_sent(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, DeliveryFailure>,
+        cx: &mut Cx<'_>,
+    ) {
         if Numbers::is_own(request) {
             return;
         }
@@ -551,7 +556,7 @@ impl Dialect for Codex {
         }
         cx.out.push(DialectOutput::Settled {
             request,
-            outcome: Err(Undelivered::Kept(Fault::OneWay)),
+            outcome: Err(DeliveryFailure::Kept(Fault::OneWay)),
         });
     }
 

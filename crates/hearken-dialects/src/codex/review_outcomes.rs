@@ -15,7 +15,7 @@ use crate::kit::call::{HeardStage, first};
 use crate::kit::oversight;
 use crate::kit::standalone_question::SideQuestion;
 use crate::kit::turn_updates::CallStatus;
-use crate::link::{Fault, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Phrase, PhraseArg, Receipt};
 use crate::protocol::{
     Answer, Attachments, AwaitingConfirmation, Decision, Reply, RiskLevel, Summary,
 };
@@ -247,12 +247,14 @@ impl Codex {
                 Decision::Accept => true,
                 Decision::Reject => false,
                 Decision::Other(_) => {
-                    cx.out.push(settle(Err(Undelivered::Kept(Fault::OneWay))));
+                    cx.out
+                        .push(settle(Err(DeliveryFailure::Kept(Fault::OneWay))));
                     return true;
                 }
             },
             Answer::Response(_) => {
-                cx.out.push(settle(Err(Undelivered::Kept(Fault::OneWay))));
+                cx.out
+                    .push(settle(Err(DeliveryFailure::Kept(Fault::OneWay))));
                 return true;
             }
         };
@@ -264,7 +266,8 @@ impl Codex {
             return true;
         }
         if !is_met {
-            cx.out.push(settle(Err(Undelivered::Kept(Fault::Closed))));
+            cx.out
+                .push(settle(Err(DeliveryFailure::Kept(Fault::Closed))));
             return true;
         }
         one.question.sends(request);
@@ -316,7 +319,7 @@ impl Codex {
         };
         cx.out.push(DialectOutput::Settled {
             request,
-            outcome: Err(Undelivered::Refused(fault)),
+            outcome: Err(DeliveryFailure::Refused(fault)),
         });
         if let Some(thread) = self.threads.get_mut(thread)
             && let Some(one) = thread.reviews.take(review)
@@ -335,7 +338,7 @@ impl Codex {
     ) {
         out.push(DialectOutput::Settled {
             request,
-            outcome: Err(Undelivered::Unknown(fault.clone())),
+            outcome: Err(DeliveryFailure::Unknown(fault.clone())),
         });
         if let Some(thread) = self.threads.get_mut(thread) {
             for one in &mut thread.reviews.overrulings {

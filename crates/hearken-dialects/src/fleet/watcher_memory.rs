@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::{AnsweredBy, Closed, EventSubject, Obstacle, RequestOutcome};
-use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, HttpAnswer, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Decision};
 use crate::{DialectOutput, QuestionEnd};
 
@@ -125,7 +125,7 @@ impl WatcherMemory {
     ) -> Option<String> {
         if self.pending.len() >= MOST_PENDING {
             let reason = PhraseArg::Fault(Fault::TimedOut);
-            let outcome = Err(Undelivered::Kept(declined("bridge.silent", reason)));
+            let outcome = Err(DeliveryFailure::Kept(declined("bridge.silent", reason)));
             report(purpose.clone(), outcome, out);
             return None;
         }
@@ -191,7 +191,7 @@ impl WatcherMemory {
     pub(crate) fn request_left(
         &mut self,
         number: u64,
-        outcome: &Result<Receipt, Undelivered>,
+        outcome: &Result<Receipt, DeliveryFailure>,
         out: &mut Vec<DialectOutput>,
     ) -> bool {
         let Some(id) = self.carried(number) else {
@@ -227,7 +227,7 @@ impl WatcherMemory {
                         status: answer.status,
                         retry_after: answer.retry_after,
                     };
-                    let outcome = Err(Undelivered::by_status(answer.status, fault));
+                    let outcome = Err(DeliveryFailure::by_status(answer.status, fault));
                     report(pending.purpose, outcome, out);
                 }
             },
@@ -235,9 +235,9 @@ impl WatcherMemory {
                 // Without an answer, it is unknown how far the request got.
                 let outcome = match fault {
                     Fault::Refused | Fault::UnknownHost | Fault::Declined(_) => {
-                        Undelivered::Kept(fault.clone())
+                        DeliveryFailure::Kept(fault.clone())
                     }
-                    _ => Undelivered::Unknown(fault.clone()),
+                    _ => DeliveryFailure::Unknown(fault.clone()),
                 };
                 report(pending.purpose, Err(outcome), out);
             }
@@ -273,7 +273,7 @@ impl WatcherMemory {
             .map(|(_, pending)| pending)
             .collect();
         for pending in over {
-            let outcome = Err(Undelivered::Unknown(fault.clone()));
+            let outcome = Err(DeliveryFailure::Unknown(fault.clone()));
             report(pending.purpose, outcome, out);
         }
     }
@@ -285,9 +285,9 @@ fn conclude(purpose: Purpose, outcome: RequestOutcome, out: &mut Vec<DialectOutp
     let plain = |key| Fault::Declined(Phrase::new(key));
     let outcome = match outcome {
         RequestOutcome::Taken(receipt) => Ok(receipt),
-        RequestOutcome::Changed => Err(Undelivered::Kept(plain("bridge.changed"))),
-        RequestOutcome::Closed => Err(Undelivered::Refused(plain("bridge.closed"))),
-        RequestOutcome::Unknown => Err(Undelivered::Refused(plain("bridge.unknown"))),
+        RequestOutcome::Changed => Err(DeliveryFailure::Kept(plain("bridge.changed"))),
+        RequestOutcome::Closed => Err(DeliveryFailure::Refused(plain("bridge.closed"))),
+        RequestOutcome::Unknown => Err(DeliveryFailure::Refused(plain("bridge.unknown"))),
         RequestOutcome::Decided(answered) => {
             let (key, person) = first(&answered);
             if let Purpose::Reply { token, .. } = &purpose {
@@ -297,18 +297,22 @@ fn conclude(purpose: Purpose, outcome: RequestOutcome, out: &mut Vec<DialectOutp
                     answer: answered.answer,
                 });
             }
-            Err(Undelivered::Refused(declined(key, person)))
+            Err(DeliveryFailure::Refused(declined(key, person)))
         }
         RequestOutcome::NotTaken(
             obstacle @ (Obstacle::Lost | Obstacle::PerhapsAnother | Obstacle::Ending),
-        ) => Err(Undelivered::Refused(because(obstacle))),
-        RequestOutcome::NotTaken(obstacle) => Err(Undelivered::Kept(because(obstacle))),
-        RequestOutcome::Perhaps(reason) => Err(Undelivered::Unknown(because(reason))),
+        ) => Err(DeliveryFailure::Refused(because(obstacle))),
+        RequestOutcome::NotTaken(obstacle) => Err(DeliveryFailure::Kept(because(obstacle))),
+        RequestOutcome::Perhaps(reason) => Err(DeliveryFailure::Unknown(because(reason))),
     };
     report(purpose, outcome, out);
 }
 
-fn report(purpose: Purpose, outcome: Result<Receipt, Undelivered>, out: &mut Vec<DialectOutput>) {
+fn report(
+    purpose: Purpose,
+    outcome: Result<Receipt, DeliveryFailure>,
+    out: &mut Vec<DialectOutput>,
+) {
     let (not_taken, perhaps) = match purpose {
         Purpose::Reply {
             number: request, ..
@@ -319,8 +323,8 @@ fn report(purpose: Purpose, outcome: Result<Receipt, Undelivered>, out: &mut Vec
     let (key, fault) = match outcome {
         // The agent's next events say so.
         Ok(_) => return,
-        Err(Undelivered::Kept(fault) | Undelivered::Refused(fault)) => (not_taken, fault),
-        Err(Undelivered::Unknown(fault)) => (perhaps, fault),
+        Err(DeliveryFailure::Kept(fault) | DeliveryFailure::Refused(fault)) => (not_taken, fault),
+        Err(DeliveryFailure::Unknown(fault)) => (perhaps, fault),
     };
     let told = Phrase::new(key).with("reason", PhraseArg::Fault(fault));
     out.push(DialectOutput::Tell(told));

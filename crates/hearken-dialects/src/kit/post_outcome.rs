@@ -1,9 +1,9 @@
 //! The outcome of an HTTP request that delivers an answer or a prompt.
 
-use crate::link::{Fault, HttpAnswer, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, HttpAnswer, Receipt};
 
 /// Returns the outcome of a request that delivers something.
-pub fn delivered(outcome: &Result<HttpAnswer, Fault>) -> Result<Receipt, Undelivered> {
+pub fn delivered(outcome: &Result<HttpAnswer, Fault>) -> Result<Receipt, DeliveryFailure> {
     match outcome {
         Ok(answer) if (200..300).contains(&answer.status) => Ok(Receipt::Taken),
         Ok(answer) => {
@@ -11,7 +11,7 @@ pub fn delivered(outcome: &Result<HttpAnswer, Fault>) -> Result<Receipt, Undeliv
                 status: answer.status,
                 retry_after: answer.retry_after,
             };
-            Err(Undelivered::by_status(answer.status, fault))
+            Err(DeliveryFailure::by_status(answer.status, fault))
         }
         // The server was unreachable, so nothing was sent.
         Err(
@@ -20,7 +20,7 @@ pub fn delivered(outcome: &Result<HttpAnswer, Fault>) -> Result<Receipt, Undeliv
             | Fault::Tls(_)
             | Fault::Unusable(_)
             | Fault::OneWay),
-        ) => Err(Undelivered::Kept(fault.clone())),
-        Err(fault) => Err(Undelivered::Unknown(fault.clone())),
+        ) => Err(DeliveryFailure::Kept(fault.clone())),
+        Err(fault) => Err(DeliveryFailure::Unknown(fault.clone())),
     }
 }

@@ -13,7 +13,9 @@ use hearken_core::inspect::{Checker, ReportFact};
 
 use super::call::first;
 use crate::every_language::EveryLanguage;
-use crate::link::{Fault, Frame, LastWords, LinkEvent, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{
+    DeliveryFailure, Fault, Frame, LastWords, LinkEvent, Phrase, PhraseArg, Receipt,
+};
 use crate::protocol::{
     Answer, Decision, Finding, Now, Problem, Reply, ReplyToken, Response, Severity,
 };
@@ -46,7 +48,7 @@ pub struct MachineRig<M, P> {
     /// The numbers of settled answers, with whether they arrived.
     pub settled: Vec<(u64, bool)>,
     /// The same, with what became of them.
-    pub outcomes: Vec<(u64, Result<Receipt, Undelivered>)>,
+    pub outcomes: Vec<(u64, Result<Receipt, DeliveryFailure>)>,
     pub over: Vec<QuestionEnd>,
     pub stood: Vec<QuestionsStanding>,
     pub closed: Vec<Fault>,
@@ -119,7 +121,7 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
     pub fn written(&mut self, request: u64, went: bool) {
         let outcome = match went {
             true => Ok(Receipt::Written),
-            false => Err(Undelivered::Kept(Fault::Closed)),
+            false => Err(DeliveryFailure::Kept(Fault::Closed)),
         };
         self.news(&LinkEvent::Replied { request, outcome });
     }

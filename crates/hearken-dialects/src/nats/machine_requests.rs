@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Nats;
 use crate::fleet::{AnsweredBy, BRIDGE, EventSubject, Purpose};
-use crate::link::{Fault, HttpAnswer, Phrase, PhraseArg, ServiceCall, Undelivered};
+use crate::link::{DeliveryFailure, Fault, HttpAnswer, Phrase, PhraseArg, ServiceCall};
 use crate::protocol::{AgentId, Reply, ReplyToken};
 use crate::{Cx, DialectOutput, PersonRequest};
 
@@ -21,7 +21,7 @@ impl Nats {
             let fault = Fault::Declined(Phrase::new("bridge.unknown"));
             return cx.out.push(DialectOutput::Settled {
                 request: number,
-                outcome: Err(Undelivered::Refused(fault)),
+                outcome: Err(DeliveryFailure::Refused(fault)),
             });
         };
         asked.is_answered = true;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::fleet::{BridgeAbilities, BridgeReport, EventSubject, Machine, digest_of};
 use crate::kit::rig::start;
-use crate::link::{LinkEvent, Receipt, ServiceCall, Undelivered};
+use crate::link::{DeliveryFailure, LinkEvent, Receipt, ServiceCall};
 use crate::protocol::{AgentId, Answer, Decision, Now, ReplyToken};
 use crate::{CatchUpPhase, DialectOutput, QuestionEnd, TransportKind};
 
@@ -325,7 +325,7 @@ fn nobody_there_means_that_the_machine_is_away_and_the_question_stays() {
     let out = bench.news(LinkEvent::Answered { request, outcome });
     let [
         DialectOutput::Settled {
-            outcome: Err(Undelivered::Kept(Fault::Declined(why))),
+            outcome: Err(DeliveryFailure::Kept(Fault::Declined(why))),
             ..
         },
     ] = &out[..]
@@ -444,7 +444,7 @@ fn requests_whose_connection_is_lost_perhaps_arrived() {
             one,
             DialectOutput::Settled {
                 request: 7,
-                outcome: Err(Undelivered::Unknown(_))
+                outcome: Err(DeliveryFailure::Unknown(_))
             }
         )
     };

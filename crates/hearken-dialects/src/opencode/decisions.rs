@@ -5,7 +5,7 @@
 
 use crate::kit::permission::SentAnswer;
 use crate::kit::post_outcome::delivered;
-use crate::link::{Fault, HttpAnswer, HttpCall, Phrase, PhraseArg, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, HttpAnswer, HttpCall, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Reply, Response};
 use crate::{Cx, DialectOutput};
 
@@ -132,7 +132,7 @@ impl Opencode {
             }
             AnswerAction::Unfit(fault) => cx.out.push(DialectOutput::Settled {
                 request,
-                outcome: Err(Undelivered::Kept(fault)),
+                outcome: Err(DeliveryFailure::Kept(fault)),
             }),
         }
     }

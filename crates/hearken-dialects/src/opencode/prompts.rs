@@ -6,7 +6,7 @@
 use serde_json::json;
 
 use crate::kit::turn_end;
-use crate::link::{Body, Fault, HttpAnswer, HttpCall, Phrase, PhraseArg, Undelivered};
+use crate::link::{Body, DeliveryFailure, Fault, HttpAnswer, HttpCall, Phrase, PhraseArg};
 use crate::protocol::{AgentId, object};
 use crate::{Cx, DialectOutput, PersonRequest};
 
@@ -108,7 +108,7 @@ impl Opencode {
                 retry_after: None,
                 again: false,
             };
-            return prompt_failed(&Undelivered::Refused(fault), out);
+            return prompt_failed(&DeliveryFailure::Refused(fault), out);
         };
         let id = about.id.clone();
         self.about(about);
@@ -233,10 +233,10 @@ impl Opencode {
     }
 }
 
-fn prompt_failed(undelivered: &Undelivered, out: &mut Vec<DialectOutput>) {
+fn prompt_failed(undelivered: &DeliveryFailure, out: &mut Vec<DialectOutput>) {
     let key = match undelivered {
-        Undelivered::Kept(_) | Undelivered::Refused(_) => "prompt.not_taken",
-        Undelivered::Unknown(_) => "prompt.perhaps_taken",
+        DeliveryFailure::Kept(_) | DeliveryFailure::Refused(_) => "prompt.not_taken",
+        DeliveryFailure::Unknown(_) => "prompt.perhaps_taken",
     };
     let fault = PhraseArg::Fault(undelivered.fault().clone());
     out.push(DialectOutput::Tell(Phrase::new(key).with("reason", fault)));

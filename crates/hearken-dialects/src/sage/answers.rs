@@ -4,7 +4,7 @@
 //! here: asking (`questions`).
 
 use crate::Cx;
-use crate::link::{Cause, Fault, Phrase, PhraseArg, Receipt, TheirWords, Undelivered};
+use crate::link::{Cause, DeliveryFailure, Fault, Phrase, PhraseArg, Receipt, TheirWords};
 use crate::protocol::{Answer, Decision, RecordedReply, ReplyToken, Response};
 
 use super::super::DialectOutput;
@@ -69,7 +69,7 @@ impl Sage {
         let outcome = if accepted {
             Ok(Receipt::Taken)
         } else {
-            Err(Undelivered::Refused(Fault::Other(refusal(why))))
+            Err(DeliveryFailure::Refused(Fault::Other(refusal(why))))
         };
         self.settle(&token, outcome, cx.out);
         // A permission is resolved by a message of its own; a request for input is not.
@@ -86,7 +86,7 @@ impl Sage {
     pub(super) fn settle(
         &mut self,
         token: &str,
-        outcome: Result<Receipt, Undelivered>,
+        outcome: Result<Receipt, DeliveryFailure>,
         out: &mut Vec<DialectOutput>,
     ) {
         let sent = &mut self.questions.sent;

@@ -36,7 +36,7 @@ pub(crate) use tests::MESSAGES;
 
 use serde_json::{Map, Value};
 
-use crate::link::{self, Fault, Frame, Receipt, Undelivered};
+use crate::link::{self, DeliveryFailure, Fault, Frame, Receipt};
 use crate::protocol::{Machine, Reply};
 
 use super::event_writer::{EventAgent, EventWriter};
@@ -152,7 +152,7 @@ impl Sage {
         // A written answer may not have been read, and no acknowledgement can come over this connection any more.
         let written = |_: &u64, (_, due): &mut (String, Option<Duration>)| due.is_some();
         for (request, _) in self.questions.sent.extract_if(.., written) {
-            let outcome = Err(Undelivered::Unknown(Fault::Closed));
+            let outcome = Err(DeliveryFailure::Unknown(Fault::Closed));
             cx.out.push(DialectOutput::Settled { request, outcome });
         }
     }
@@ -181,7 +181,12 @@ impl Dialect for Sage {
         self.frame(&frame.text, cx);
     }
 
-    fn on_sent(&mut self, request: u64, outcome: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+    fn on_sent(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, DeliveryFailure>,
+        cx: &mut Cx<'_>,
+    ) {
         match outcome {
             Ok(_) => {
                 if let Some((_, due)) = self.questions.sent.get_mut(&request) {
@@ -228,7 +233,7 @@ impl Dialect for Sage {
             }
             Some(_) | None => cx.out.push(DialectOutput::Settled {
                 request,
-                outcome: Err(Undelivered::Kept(Fault::OneWay)),
+                outcome: Err(DeliveryFailure::Kept(Fault::OneWay)),
             }),
         }
     }

@@ -12,7 +12,9 @@ use serde_json::json;
 
 use crate::kit::permission::SentAnswer;
 use crate::kit::post_outcome::delivered;
-use crate::link::{Fault, HttpAnswer, Phrase, Receipt, ServiceAnswers, ServiceCall, Undelivered};
+use crate::link::{
+    DeliveryFailure, Fault, HttpAnswer, Phrase, Receipt, ServiceAnswers, ServiceCall,
+};
 use crate::protocol::{Answer, Reply, Response};
 use crate::{Cx, DialectOutput};
 
@@ -25,7 +27,7 @@ impl Synadia {
     pub(super) fn answer(&mut self, number: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let settled = |fault: Fault| DialectOutput::Settled {
             request: number,
-            outcome: Err(Undelivered::Kept(fault)),
+            outcome: Err(DeliveryFailure::Kept(fault)),
         };
         let words = match &reply.answer {
             Answer::Response(Response::Text(text)) if !text.trim().is_empty() => text,
@@ -75,7 +77,7 @@ impl Synadia {
         let outcome = match (is_over, delivered(outcome)) {
             (true, _) => {
                 let nobody = Phrase::new("synadia.why.nobody_waits");
-                Err(Undelivered::Refused(Fault::Declined(nobody)))
+                Err(DeliveryFailure::Refused(Fault::Declined(nobody)))
             }
             (false, Ok(_)) => Ok(Receipt::Written),
             (false, Err(undelivered)) => Err(undelivered),

@@ -10,8 +10,8 @@ use crate::kit::directory::Directory;
 use crate::kit::turn::Turn;
 use crate::kit::turn_end::TurnEnd;
 use crate::link::{
-    Address, Fault, Frame, HttpAnswer, Passing, Phrase, PhraseArg, ServiceCall,
-    Stream as LinkStream, Undelivered,
+    Address, DeliveryFailure, Fault, Frame, HttpAnswer, Passing, Phrase, PhraseArg, ServiceCall,
+    Stream as LinkStream,
 };
 use crate::protocol::Reply;
 use crate::{
@@ -104,7 +104,7 @@ impl Synadia {
             if let RequestPurpose::Answer { number, .. } = purpose {
                 cx.out.push(DialectOutput::Settled {
                     request: number,
-                    outcome: Err(Undelivered::Unknown(fault.clone())),
+                    outcome: Err(DeliveryFailure::Unknown(fault.clone())),
                 });
             }
         }

@@ -13,7 +13,7 @@ use crate::kit::post_outcome::delivered;
 use crate::kit::turn::Turn;
 use crate::kit::turn_end::TurnEnd;
 use crate::kit::turn_updates::Update;
-use crate::link::{Cause, Fault, HttpAnswer, Phrase, PhraseArg, Undelivered};
+use crate::link::{Cause, DeliveryFailure, Fault, HttpAnswer, Phrase, PhraseArg};
 use crate::protocol::{AwaitingClarification, ResponseKind};
 use crate::rpc::Id;
 use crate::{Cx, DialectOutput, QuestionEnd};
@@ -181,7 +181,7 @@ impl SynadiaAgent {
                 not_taken(Fault::Declined(Phrase::new("synadia.why.nobody")), cx);
             }
             (_, outcome) => match delivered(outcome) {
-                Err(Undelivered::Unknown(fault)) if !was_kept(&fault) => {
+                Err(DeliveryFailure::Unknown(fault)) if !was_kept(&fault) => {
                     let reason = PhraseArg::Fault(fault);
                     let phrase = Phrase::new("prompt.perhaps_taken").with("reason", reason);
                     cx.out.push(DialectOutput::Tell(phrase));

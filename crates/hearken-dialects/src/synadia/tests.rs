@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::*;
 use crate::kit::rig::{MachineRig, RigPeer, start};
 use crate::link::{
-    Address, Fault, Frame, HttpAnswer, LinkEvent, Phrase, Receipt, ServiceAnswers, ServiceCall,
-    Undelivered,
+    Address, DeliveryFailure, Fault, Frame, HttpAnswer, LinkEvent, Phrase, Receipt, ServiceAnswers,
+    ServiceCall,
 };
 use crate::protocol::AgentId;
 use crate::{
@@ -294,7 +294,7 @@ fn an_answer_that_nobody_waits_for_is_reported_and_its_question_is_over() {
     bench.respond(1, "yes");
     let answer = bench.latest().0;
     bench.fails(answer, Fault::Refused);
-    let [(1, Err(Undelivered::Refused(Fault::Declined(why))))] = &bench.outcomes[..] else {
+    let [(1, Err(DeliveryFailure::Refused(Fault::Declined(why))))] = &bench.outcomes[..] else {
         panic!("{:?}", bench.outcomes);
     };
     assert_eq!(why.key, "synadia.why.nobody_waits");

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use super::outside_text::clean;
 use super::recording_meta::beside;
-use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, LinkEvent, Receipt};
 use crate::platform::files::create_for_owner;
 
 /// The largest recording, both files together, in bytes: days of an agent's output, and far less of a disk than an
@@ -186,9 +186,9 @@ impl Recorder {
                     Ok(Receipt::Taken) => ("taken", None),
                     Ok(Receipt::Written) => ("written", None),
                     Ok(Receipt::Here) => ("here", None),
-                    Err(Undelivered::Kept(fault)) => ("no", Some(fault)),
-                    Err(Undelivered::Refused(fault)) => ("refused", Some(fault)),
-                    Err(Undelivered::Unknown(fault)) => ("perhaps", Some(fault)),
+                    Err(DeliveryFailure::Kept(fault)) => ("no", Some(fault)),
+                    Err(DeliveryFailure::Refused(fault)) => ("refused", Some(fault)),
+                    Err(DeliveryFailure::Unknown(fault)) => ("perhaps", Some(fault)),
                 };
                 let fault = fault.map(Fault::to_string);
                 let more = json!({ "request": request, "arrived": arrived, "fault": fault });

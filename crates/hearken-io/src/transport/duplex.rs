@@ -21,7 +21,7 @@ use super::backoff::Backoff;
 use super::halves::{Link, Poster, REPLIES_UNDER_WAY, SourceReader};
 use super::link_sink::{LinkSink, SinkGone};
 use super::transport_settings::LinkSettings;
-use crate::link::{Fault, Frame, LastWords, LinkEvent, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Frame, LastWords, LinkEvent, Receipt};
 
 /// How long a silent connection must last to count as good (see `sse`).
 const GOOD_AFTER: Duration = Duration::from_secs(5);
@@ -54,7 +54,8 @@ pub(super) trait Inward: Send {
 /// The writing half of one connection.
 pub(super) trait Outward: Send {
     /// Writes one message completely; a partly written message may have arrived.
-    fn send(&mut self, message: String) -> impl Future<Output = Result<(), Undelivered>> + Send;
+    fn send(&mut self, message: String)
+    -> impl Future<Output = Result<(), DeliveryFailure>> + Send;
 
     /// Returns a count of all input so far, in any unit, including the part of an unfinished message, which is a sign
     /// of life, too.
@@ -112,7 +113,7 @@ const CARRYING_OUT: Duration = Duration::from_millis(500);
 enum WriteOrder {
     Send {
         message: String,
-        done: oneshot::Sender<Result<(), Undelivered>>,
+        done: oneshot::Sender<Result<(), DeliveryFailure>>,
     },
     /// The app rejects this connection: it ends, with these last words.
     GiveUp {
@@ -130,7 +131,7 @@ impl WriteOrder {
         match self {
             Self::Send { done, .. } => {
                 // The sender may have stopped waiting, which is not an error.
-                let _ = done.send(Err(Undelivered::Kept(Fault::Closed)));
+                let _ = done.send(Err(DeliveryFailure::Kept(Fault::Closed)));
                 Refused::Send
             }
             Self::GiveUp { .. } => Refused::Send,
@@ -178,17 +179,17 @@ impl Poster for ReplySender {
     fn post(
         &self,
         message: String,
-    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
+    ) -> impl Future<Output = Result<Receipt, DeliveryFailure>> + Send + 'static {
         let orders = self.orders.clone();
         async move {
             let (done, outcome) = oneshot::channel();
             let order = WriteOrder::Send { message, done };
-            let kept = |_| Undelivered::Kept(Fault::Closed);
+            let kept = |_| DeliveryFailure::Kept(Fault::Closed);
             orders.send(order).await.map_err(kept)?;
             // The writer is gone and did not report how far it got.
             let written = outcome
                 .await
-                .unwrap_or(Err(Undelivered::Unknown(Fault::Closed)));
+                .unwrap_or(Err(DeliveryFailure::Unknown(Fault::Closed)));
             written.map(|()| Receipt::Written)
         }
     }
@@ -482,7 +483,7 @@ async fn write<O: Outward>(
             Some(WriteOrder::Send { done, .. }) if done.is_closed() => continue,
             Some(WriteOrder::Send { message, done }) => {
                 let written = timeout(limit, outward.send(message)).await;
-                let outcome = written.unwrap_or(Err(Undelivered::Unknown(Fault::TimedOut)));
+                let outcome = written.unwrap_or(Err(DeliveryFailure::Unknown(Fault::TimedOut)));
                 let fault = outcome.as_ref().err().map(|kept| kept.fault().clone());
                 // The sender may have stopped waiting.
                 let _ = done.send(outcome);

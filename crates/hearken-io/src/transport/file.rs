@@ -18,7 +18,7 @@ use super::growing_file::{Follow, News};
 use super::halves::{Poster, SourceReader};
 use super::link_sink::LinkSink;
 use super::opened_file::open_file;
-use crate::link::{Cause, Fault, Frame, LinkEvent, Receipt, Undelivered};
+use crate::link::{Cause, DeliveryFailure, Fault, Frame, LinkEvent, Receipt};
 
 /// The most bytes per read: for a long line that arrives in small pieces, each read prepares no more space than that.
 const AT_ONCE: usize = 16 * 1024;
@@ -277,8 +277,8 @@ impl Poster for OneWay {
     fn post(
         &self,
         _body: String,
-    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
-        std::future::ready(Err(Undelivered::Kept(Fault::OneWay)))
+    ) -> impl Future<Output = Result<Receipt, DeliveryFailure>> + Send + 'static {
+        std::future::ready(Err(DeliveryFailure::Kept(Fault::OneWay)))
     }
 }
 

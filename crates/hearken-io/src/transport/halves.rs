@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::link_sink::LinkSink;
 use crate::link::{
-    Fault, HttpAnswer, HttpCall, LastWords, Receipt, ServiceCall, Stream, Undelivered,
+    DeliveryFailure, Fault, HttpAnswer, HttpCall, LastWords, Receipt, ServiceCall, Stream,
 };
 
 /// How many replies of one link may be under way or waiting to be reported. A person answers one at a time, and a link
@@ -35,7 +35,7 @@ pub(super) trait Poster: Send + Sync + 'static {
     fn post(
         &self,
         body: String,
-    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static;
+    ) -> impl Future<Output = Result<Receipt, DeliveryFailure>> + Send + 'static;
 
     /// Says goodbye to the other side while the reader still runs; takes at most [`FAREWELL`].
     fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {

@@ -28,8 +28,8 @@ use super::sse::answer_stream::pieces;
 use super::sse::stream_request::{check_json, check_type};
 use super::transport_settings::LinkSettings;
 use crate::link::{
-    Address, Body, Cause, Fault, HttpAnswer, HttpCall, LastWords, Method, Receipt, Stream,
-    Undelivered,
+    Address, Body, Cause, DeliveryFailure, Fault, HttpAnswer, HttpCall, LastWords, Method, Receipt,
+    Stream,
 };
 
 /// The most redirects that are followed, all to the same origin.
@@ -119,12 +119,12 @@ impl Poster for Handler {
     fn post(
         &self,
         body: String,
-    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
+    ) -> impl Future<Output = Result<Receipt, DeliveryFailure>> + Send + 'static {
         let server = self.0.clone();
         async move {
             match server {
                 Some(server) => server.post(body).await,
-                None => Err(Undelivered::Kept(Fault::OneWay)),
+                None => Err(DeliveryFailure::Kept(Fault::OneWay)),
             }
         }
     }
@@ -340,19 +340,19 @@ impl HttpServer {
     }
 
     /// Posts a reply to the current reply path, on a connection of its own.
-    async fn attempt(self, body: String) -> Result<Receipt, Undelivered> {
+    async fn attempt(self, body: String) -> Result<Receipt, DeliveryFailure> {
         let replies = self.shared.replies.lock();
         let replies = replies.unwrap_or_else(PoisonError::into_inner).clone();
-        let replies = replies.ok_or(Undelivered::Kept(Fault::OneWay))?;
-        let url = self.path(&replies).map_err(Undelivered::Kept)?;
+        let replies = replies.ok_or(DeliveryFailure::Kept(Fault::OneWay))?;
+        let url = self.path(&replies).map_err(DeliveryFailure::Kept)?;
         let mut request = self
             .client
             .get(&url)
-            .map_err(Undelivered::Kept)?
+            .map_err(DeliveryFailure::Kept)?
             .post(url)
             .header(CONTENT_TYPE, "application/json")
             .body(body);
-        if let Some(token) = self.token.map_err(Undelivered::Kept)? {
+        if let Some(token) = self.token.map_err(DeliveryFailure::Kept)? {
             request = request.header(AUTHORIZATION, token);
         }
         let response = request.send().await.map_err(|error| unsent(&error))?;
@@ -361,7 +361,7 @@ impl HttpServer {
             Ok(Receipt::Taken)
         } else {
             let fault = status_fault(status.as_u16(), response.headers());
-            Err(Undelivered::by_status(status.as_u16(), fault))
+            Err(DeliveryFailure::by_status(status.as_u16(), fault))
         }
     }
 }
@@ -444,12 +444,12 @@ fn limit_of(settings: &LinkSettings) -> Duration {
 
 /// Returns what an unanswered request means for its content: before there is a connection nothing has been sent, and
 /// after that it is unknown.
-fn unsent(error: &reqwest::Error) -> Undelivered {
+fn unsent(error: &reqwest::Error) -> DeliveryFailure {
     let fault = fault_of(error);
     if error.is_connect() || error.is_builder() {
-        Undelivered::Kept(fault)
+        DeliveryFailure::Kept(fault)
     } else {
-        Undelivered::Unknown(fault)
+        DeliveryFailure::Unknown(fault)
     }
 }
 
@@ -457,13 +457,13 @@ impl Poster for HttpServer {
     fn post(
         &self,
         body: String,
-    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
+    ) -> impl Future<Output = Result<Receipt, DeliveryFailure>> + Send + 'static {
         let this = self.clone();
         async move {
             let limit = this.reply_limit;
             tokio::time::timeout(limit, this.attempt(body))
                 .await
-                .unwrap_or(Err(Undelivered::Unknown(Fault::TimedOut)))
+                .unwrap_or(Err(DeliveryFailure::Unknown(Fault::TimedOut)))
         }
     }
 

@@ -20,8 +20,8 @@ use super::file::OneWay;
 use super::halves::{FAREWELL, Link, Poster, REPLIES_UNDER_WAY, SourceReader};
 use super::link_sink::LinkSink;
 use crate::link::{
-    Cause, Fault, HttpAnswer, HttpCall, LastWords, LinkEvent, Receipt, ServiceAnswers, ServiceCall,
-    Stream, Undelivered,
+    Cause, DeliveryFailure, Fault, HttpAnswer, HttpCall, LastWords, LinkEvent, Receipt,
+    ServiceAnswers, ServiceCall, Stream,
 };
 
 /// How many requests beside one stream may be under way or waiting to be reported: more than any dialect makes at the
@@ -48,8 +48,8 @@ pub struct LinkHandle {
 impl LinkHandle {
     /// Passes on a reply without waiting; `request` comes back in its [`LinkEvent::Replied`].
     ///
-    /// Exactly one `Replied` follows, whatever happens: [`Undelivered::Unknown`] if the link is closed before the
-    /// server answers, [`Undelivered::Kept`] if too many replies are under way. Nothing is sent twice: whether to try
+    /// Exactly one `Replied` follows, whatever happens: [`DeliveryFailure::Unknown`] if the link is closed before the
+    /// server answers, [`DeliveryFailure::Kept`] if too many replies are under way. Nothing is sent twice: whether to try
     /// again is the caller's decision.
     pub fn send(&self, request: u64, body: String) {
         let order = match Arc::clone(&self.room).try_acquire_owned() {
@@ -278,14 +278,14 @@ async fn closed(mut closing: watch::Receiver<()>) {
 /// Waits for the outcome of a post, or for the end of the link.
 async fn posted(
     request: u64,
-    post: impl Future<Output = Result<Receipt, Undelivered>>,
+    post: impl Future<Output = Result<Receipt, DeliveryFailure>>,
     closing: watch::Receiver<()>,
     room: OwnedSemaphorePermit,
 ) -> (LinkEvent, Option<OwnedSemaphorePermit>) {
     let outcome = tokio::select! {
         biased;
         // It may have been sent long ago.
-        () = closed(closing) => Err(Undelivered::Unknown(Fault::Closed)),
+        () = closed(closing) => Err(DeliveryFailure::Unknown(Fault::Closed)),
         outcome = post => outcome,
     };
     (LinkEvent::Replied { request, outcome }, Some(room))
@@ -355,7 +355,7 @@ async fn answer<P: Poster, H: Poster>(
                 }
                 Some(HandleOrder::RefusePost { request }) => {
                     let fault = Fault::Other(Cause::TooManyReplies);
-                    let outcome = Err(Undelivered::Kept(fault));
+                    let outcome = Err(DeliveryFailure::Kept(fault));
                     done.push_back((LinkEvent::Replied { request, outcome }, None));
                 }
                 Some(HandleOrder::Call { request, call, room }) => {
@@ -394,7 +394,7 @@ async fn answer<P: Poster, H: Poster>(
                     let outcome = match poster.respond(id, status, body) {
                         true => Ok(Receipt::Written),
                         // No requester was left, so not a byte of it was sent.
-                        false => Err(Undelivered::Kept(Fault::Closed)),
+                        false => Err(DeliveryFailure::Kept(Fault::Closed)),
                     };
                     if let Some(request) = request {
                         done.push_back((LinkEvent::Replied { request, outcome }, None));

@@ -49,7 +49,7 @@ use super::link_handle::{LinkHandle, drive, launch};
 use super::link_sink::{LinkSink, SinkGone};
 use super::secret::Secret;
 use super::transport_settings::LinkSettings;
-use crate::link::{Cause, Fault, IncomingRequest, LinkEvent, Method, Receipt, Undelivered};
+use crate::link::{Cause, DeliveryFailure, Fault, IncomingRequest, LinkEvent, Method, Receipt};
 
 /// How many admitted connections are served at the same time; more wait. Each may hold a request that waits for a
 /// person, and nobody has this many agents.
@@ -146,8 +146,8 @@ impl Poster for WaitingRequests {
     fn post(
         &self,
         _body: String,
-    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
-        std::future::ready(Err(Undelivered::Kept(Fault::OneWay)))
+    ) -> impl Future<Output = Result<Receipt, DeliveryFailure>> + Send + 'static {
+        std::future::ready(Err(DeliveryFailure::Kept(Fault::OneWay)))
     }
 
     fn respond(&self, id: u64, status: u16, body: String) -> bool {

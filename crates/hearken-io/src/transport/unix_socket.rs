@@ -23,7 +23,7 @@ use super::duplex::{Delivered, Dial, Inward, Outward};
 use super::framing::{Framer, Framing, StreamElement};
 use super::outside_text::clean;
 use super::write::write_whole;
-use crate::link::{Cause, Fault, Undelivered};
+use crate::link::{Cause, DeliveryFailure, Fault};
 use crate::platform::sockets::{self, OwnedReadHalf, OwnedWriteHalf, UnixStream};
 
 /// The longest id of an agent in a file name, in bytes: within the limits of file systems, with `.sock`.
@@ -393,7 +393,7 @@ pub(super) struct SocketWriter<Writing> {
 }
 
 impl<Writing: AsyncWrite + Unpin + Send + 'static> Outward for SocketWriter<Writing> {
-    async fn send(&mut self, message: String) -> Result<(), Undelivered> {
+    async fn send(&mut self, message: String) -> Result<(), DeliveryFailure> {
         let talk = *self.talk.borrow();
         let framing = match talk {
             PeerFraming::Known(framing) => framing,

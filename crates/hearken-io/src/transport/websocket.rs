@@ -38,7 +38,9 @@ use super::outside_text::clean;
 use super::secret::Secret;
 use super::transport_settings::LinkSettings;
 use super::unix_socket::Socket;
-use crate::link::{Cause, Fault, NoWebSocket, Reason, Subprotocol, Undelivered, WebSocketTerms};
+use crate::link::{
+    Cause, DeliveryFailure, Fault, NoWebSocket, Reason, Subprotocol, WebSocketTerms,
+};
 use crate::platform::sockets;
 
 /// The address that a server behind a Unix socket is asked for: it has no other name.
@@ -447,14 +449,14 @@ impl MessageWriter {
 }
 
 impl Outward for MessageWriter {
-    async fn send(&mut self, message: String) -> Result<(), Undelivered> {
+    async fn send(&mut self, message: String) -> Result<(), DeliveryFailure> {
         let before = self.written.load(Ordering::Relaxed);
         let message = Message::Text(Utf8Bytes::from(message));
         self.write(message).await.map_err(|fault| {
             // The bytes of an earlier ping count, too: that only makes us say "perhaps" more often.
             match self.written.load(Ordering::Relaxed) == before {
-                true => Undelivered::Kept(fault),
-                false => Undelivered::Unknown(fault),
+                true => DeliveryFailure::Kept(fault),
+                false => DeliveryFailure::Unknown(fault),
             }
         })
     }

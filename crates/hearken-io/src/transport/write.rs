@@ -1,29 +1,29 @@
 //! Writing a whole message, and knowing afterwards whether any of it has been sent.
 //!
 //! Responsibilities: that one distinction, which decides what the person hears. Not here: what it means for a reply
-//! (`link::Undelivered`).
+//! (`link::DeliveryFailure`).
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use crate::link::{Fault, Undelivered};
+use crate::link::{DeliveryFailure, Fault};
 
 /// Writes a message completely; on failure, the error distinguishes whether any of it has been sent.
 pub(super) async fn write_whole<W: AsyncWrite + Unpin>(
     to: &mut W,
     bytes: &[u8],
-) -> Result<(), Undelivered> {
+) -> Result<(), DeliveryFailure> {
     let mut gone = 0;
     while let Some(rest) = bytes.get(gone..).filter(|rest| !rest.is_empty()) {
         match to.write(rest).await {
-            Ok(0) | Err(_) if gone == 0 => return Err(Undelivered::Kept(Fault::Closed)),
-            Ok(0) | Err(_) => return Err(Undelivered::Unknown(Fault::Closed)),
+            Ok(0) | Err(_) if gone == 0 => return Err(DeliveryFailure::Kept(Fault::Closed)),
+            Ok(0) | Err(_) => return Err(DeliveryFailure::Unknown(Fault::Closed)),
             Ok(more) => gone += more,
         }
     }
     // Buffered bytes may have been sent in part.
     to.flush()
         .await
-        .map_err(|_| Undelivered::Unknown(Fault::Closed))
+        .map_err(|_| DeliveryFailure::Unknown(Fault::Closed))
 }
 
 #[cfg(test)]
@@ -44,13 +44,16 @@ mod tests {
         let outcome = writing.await.unwrap();
         // The second piece may have been buffered before the end was noticed.
         assert!(
-            matches!(outcome, Ok(()) | Err(Undelivered::Unknown(Fault::Closed))),
+            matches!(
+                outcome,
+                Ok(()) | Err(DeliveryFailure::Unknown(Fault::Closed))
+            ),
             "{outcome:?}"
         );
 
         let (mut here, there) = tokio::io::duplex(4);
         drop(there);
         let outcome = write_whole(&mut here, b"123456").await;
-        assert_eq!(outcome, Err(Undelivered::Kept(Fault::Closed)));
+        assert_eq!(outcome, Err(DeliveryFailure::Kept(Fault::Closed)));
     }
 }

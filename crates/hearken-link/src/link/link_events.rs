@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{Fault, HttpAnswer, IncomingRequest, Receipt, Undelivered};
+use super::{DeliveryFailure, Fault, HttpAnswer, IncomingRequest, Receipt};
 
 /// One whole message as it arrived, not yet interpreted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -65,7 +65,7 @@ pub enum LinkEvent {
         /// The number that the sender chose.
         request: u64,
         /// Whether it arrived, if that is known.
-        outcome: Result<Receipt, Undelivered>,
+        outcome: Result<Receipt, DeliveryFailure>,
     },
     /// The outcome of a request made beside the stream; there is exactly one for each.
     Answered {

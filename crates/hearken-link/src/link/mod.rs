@@ -1,7 +1,7 @@
 //! The vocabulary that transport, dialects and the app share. Pure.
 //!
 //! Responsibilities: naming a link, what arrives over it ([`Frame`], [`LinkEvent`]), what goes wrong
-//! ([`Fault`]), the outcome of a reply ([`Receipt`], [`Undelivered`]), requests beside a stream and their
+//! ([`Fault`]), the outcome of a reply ([`Receipt`], [`DeliveryFailure`]), requests beside a stream and their
 //! answers, sentences that are not yet worded ([`Phrase`]). Not here: bytes and connections (`transport`), what
 //! a message means (`dialect`), what the person hears (`app`).
 
@@ -19,7 +19,7 @@ pub use link_requests::{
     Body, HttpAnswer, HttpCall, IncomingRequest, LastWords, Method, ServiceAnswers, ServiceCall,
 };
 pub use opening::{Address, Consumer, Passing, Stream, Subprotocol, Way, WebSocketTerms};
-pub use send_outcome::{Receipt, Undelivered};
+pub use send_outcome::{DeliveryFailure, Receipt};
 
 /// The number of a source; sources are ordered as on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -21,7 +21,7 @@ pub enum Receipt {
 
 /// Why a reply has no receipt, and what that means for the reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Undelivered {
+pub enum DeliveryFailure {
     /// No byte of it has left.
     #[error("{0}")]
     Kept(Fault),
@@ -33,7 +33,7 @@ pub enum Undelivered {
     Unknown(Fault),
 }
 
-impl Undelivered {
+impl DeliveryFailure {
     /// Returns what went wrong.
     pub fn fault(&self) -> &Fault {
         match self {
@@ -60,16 +60,16 @@ mod tests {
 
     #[test]
     fn a_status_is_a_word_about_one_attempt_and_an_error_of_the_server_is_none() {
-        let read = |status| Undelivered::by_status(status, Fault::Closed);
+        let read = |status| DeliveryFailure::by_status(status, Fault::Closed);
         for refused in [302, 400, 401, 404, 409, 410, 413, 429, 501, 503] {
             assert!(
-                matches!(read(refused), Undelivered::Refused(_)),
+                matches!(read(refused), DeliveryFailure::Refused(_)),
                 "{refused}"
             );
         }
         for unknown in [500, 502, 504, 507, 599, 600] {
             assert!(
-                matches!(read(unknown), Undelivered::Unknown(_)),
+                matches!(read(unknown), DeliveryFailure::Unknown(_)),
                 "{unknown}"
             );
         }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::announce::{Arg, Class, QuestionRelation, takes_two_steps};
-use crate::link::{Fault, LinkId, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, LinkId, Receipt};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
 use crate::session::{AnswerReach, Question, QuestionId, QuestionRun, ReplyState};
 
@@ -143,7 +143,7 @@ impl Questions {
     pub(in crate::app) fn replied(
         &mut self,
         request: u64,
-        outcome: Result<Receipt, Undelivered>,
+        outcome: Result<Receipt, DeliveryFailure>,
         cx: &mut AppCx,
     ) -> AppFacts {
         let Some(sent) = self.under_way.take(request) else {
@@ -193,16 +193,16 @@ impl Questions {
         request: u64,
         mut sent: Outgoing,
         question: &Question,
-        undelivered: &Undelivered,
+        undelivered: &DeliveryFailure,
         cx: &mut AppCx,
     ) {
         let id = question.id;
         let fault = undelivered.fault();
         match undelivered {
-            Undelivered::Kept(_) | Undelivered::Refused(_) => {
+            DeliveryFailure::Kept(_) | DeliveryFailure::Refused(_) => {
                 cx.sessions.reply_not_delivered(id, cx.now);
             }
-            Undelivered::Unknown(_) => cx.sessions.reply_unknown(id, cx.now),
+            DeliveryFailure::Unknown(_) => cx.sessions.reply_unknown(id, cx.now),
         }
         let lives = question.is_open() && question.standing.reaches() && !is_over(question, cx);
         let again = lives && !fault.is_final();
@@ -358,11 +358,13 @@ fn is_refusal(answer: &Answer) -> bool {
 
 /// Returns whether a server reports that it does not know the token, or no longer does, or declines the answer:
 /// then the question may be decided already.
-fn refuses_for_good(undelivered: &Undelivered) -> bool {
+fn refuses_for_good(undelivered: &DeliveryFailure) -> bool {
     match undelivered {
-        Undelivered::Refused(Fault::Status { status, .. }) => matches!(status, 404 | 409 | 410),
-        Undelivered::Refused(Fault::Declined(_)) => true,
-        Undelivered::Refused(_) | Undelivered::Kept(_) | Undelivered::Unknown(_) => false,
+        DeliveryFailure::Refused(Fault::Status { status, .. }) => matches!(status, 404 | 409 | 410),
+        DeliveryFailure::Refused(Fault::Declined(_)) => true,
+        DeliveryFailure::Refused(_) | DeliveryFailure::Kept(_) | DeliveryFailure::Unknown(_) => {
+            false
+        }
     }
 }
 

@@ -15,13 +15,13 @@ fn status(status: u16) -> Fault {
 
 impl Stage {
     /// Supplies the outcome of the last attempt to send.
-    fn outcome(&mut self, outcome: Result<Receipt, Undelivered>) {
+    fn outcome(&mut self, outcome: Result<Receipt, DeliveryFailure>) {
         let request = self.sent.last().unwrap().0;
         self.link(0, LinkEvent::Replied { request, outcome });
     }
 
     fn unknown(&mut self) {
-        self.outcome(Err(Undelivered::Unknown(Fault::Closed)));
+        self.outcome(Err(DeliveryFailure::Unknown(Fault::Closed)));
     }
 
     fn goes_on(&mut self) {
@@ -74,15 +74,15 @@ fn an_answer_on_its_way_while_the_question_closes_is_told_by_what_became_of_it()
         (Ok(Receipt::Taken), ""),
         (Ok(Receipt::Written), ""),
         (
-            Err(Undelivered::Unknown(Fault::TimedOut)),
+            Err(DeliveryFailure::Unknown(Fault::TimedOut)),
             "Nobody confirmed your answer to question 1: there was no answer in time. The question was settled perhaps by it, perhaps without it.",
         ),
         (
-            Err(Undelivered::Kept(Fault::Refused)),
+            Err(DeliveryFailure::Kept(Fault::Refused)),
             "Your answer to question 1 was not delivered: accept. The question was settled without it.",
         ),
         (
-            Err(Undelivered::Refused(status(410))),
+            Err(DeliveryFailure::Refused(status(410))),
             "Your answer to question 1 was not delivered: accept. The question was settled without it.",
         ),
     ] {
@@ -106,7 +106,7 @@ fn a_refused_retry_after_an_unconfirmed_answer_never_means_still_open() {
         stage.wait(600);
         assert_eq!(stage.sent.len(), 2, "the same answer is sent again");
         let told = stage.hears(|stage| {
-            stage.outcome(Err(Undelivered::Refused(status(code))));
+            stage.outcome(Err(DeliveryFailure::Refused(status(code))));
             stage.wait(60_000);
         });
         assert!(told.contains("perhaps arrived"), "{code}: {told}");
@@ -140,7 +140,7 @@ fn the_same_answer_again_needs_no_second_step() {
     let mut stage = accepted();
     stage.unknown();
     stage.wait(600);
-    stage.outcome(Err(Undelivered::Refused(status(400))));
+    stage.outcome(Err(DeliveryFailure::Refused(status(400))));
     stage.wait(3000);
     stage.type_line("y 1");
     assert_eq!(stage.sent.len(), 3);
@@ -157,7 +157,7 @@ fn a_first_answer_that_the_server_does_not_know_leaves_the_question_in_doubt() {
         (410, false),
     ] {
         let mut stage = accepted();
-        let told = stage.hears(|stage| stage.outcome(Err(Undelivered::Refused(status(code)))));
+        let told = stage.hears(|stage| stage.outcome(Err(DeliveryFailure::Refused(status(code)))));
         assert_eq!(told.contains("The question is still open."), open, "{told}");
         assert_eq!(
             told.contains("The question is perhaps already decided."),
@@ -170,7 +170,7 @@ fn a_first_answer_that_the_server_does_not_know_leaves_the_question_in_doubt() {
 #[test]
 fn what_never_left_can_be_taken_back_and_nothing_is_sent_by_that() {
     let mut stage = accepted();
-    let told = stage.hears(|stage| stage.outcome(Err(Undelivered::Kept(Fault::Refused))));
+    let told = stage.hears(|stage| stage.outcome(Err(DeliveryFailure::Kept(Fault::Refused))));
     assert!(
         told.contains("The answer to question 1 is not delivered: nobody answers at that address. It is tried again; n 1 takes it back."),
         "{told}"
@@ -196,7 +196,7 @@ fn keys_take_back_as_lines_do() {
     stage.ask("rpl_1");
     stage.wait(3000);
     stage.press('n');
-    stage.outcome(Err(Undelivered::Kept(Fault::Refused)));
+    stage.outcome(Err(DeliveryFailure::Kept(Fault::Refused)));
     assert!(stage.heard("y takes it back"), "{:?}", stage.lines);
     stage.press('n');
     assert!(stage.heard("already answered: reject"), "{:?}", stage.lines);
@@ -277,11 +277,11 @@ fn a_closing_that_speaks_against_the_answer_is_not_told_as_its_effect() {
 fn leaving_names_the_answer_that_did_not_arrive() {
     for (outcome, words) in [
         (
-            Undelivered::Kept(Fault::Refused),
+            DeliveryFailure::Kept(Fault::Refused),
             "The answer to question 1 was not delivered: accept.",
         ),
         (
-            Undelivered::Unknown(Fault::Closed),
+            DeliveryFailure::Unknown(Fault::Closed),
             "Nobody confirmed the answer to question 1: accept. It perhaps arrived.",
         ),
     ] {

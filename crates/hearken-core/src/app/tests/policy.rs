@@ -13,7 +13,7 @@ fn mailer(decision: &str, more: &str) -> Config {
     ))
 }
 
-fn replied(stage: &mut Stage, outcome: Result<Receipt, Undelivered>) {
+fn replied(stage: &mut Stage, outcome: Result<Receipt, DeliveryFailure>) {
     let request = stage.sent.last().unwrap().0;
     stage.link(0, LinkEvent::Replied { request, outcome });
 }
@@ -193,7 +193,7 @@ fn a_rules_answer_that_cannot_be_sent_leads_to_a_question() {
     stage.ask("rpl_1");
     replied(
         &mut stage,
-        Err(Undelivered::Refused(Fault::Status {
+        Err(DeliveryFailure::Refused(Fault::Status {
             status: 403,
             retry_after: None,
         })),

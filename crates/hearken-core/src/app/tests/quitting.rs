@@ -13,7 +13,7 @@ fn answered() -> Stage {
     stage
 }
 
-fn comes_back(stage: &mut Stage, outcome: Result<Receipt, Undelivered>) {
+fn comes_back(stage: &mut Stage, outcome: Result<Receipt, DeliveryFailure>) {
     let request = stage.sent.last().unwrap().0;
     stage.link(0, LinkEvent::Replied { request, outcome });
 }
@@ -23,7 +23,7 @@ const UNCONFIRMED: &str = "Nobody confirmed the answer to question 1: reject. It
 #[test]
 fn leaving_open_questions_waits_for_the_answers_to_others() {
     let mut stage = answered();
-    comes_back(&mut stage, Err(Undelivered::Kept(Fault::Refused)));
+    comes_back(&mut stage, Err(DeliveryFailure::Kept(Fault::Refused)));
     stage.type_line("q");
     assert!(stage.heard("Question 2"), "{:?}", stage.lines);
     assert_eq!(stage.quit, None);
@@ -37,7 +37,7 @@ fn leaving_open_questions_waits_for_the_answers_to_others() {
 
     // The wait for the answer ends, and its fate is announced.
     let mut stage = answered();
-    comes_back(&mut stage, Err(Undelivered::Kept(Fault::Refused)));
+    comes_back(&mut stage, Err(DeliveryFailure::Kept(Fault::Refused)));
     stage.type_line("q");
     stage.type_line("q");
     stage.wait(9000);
@@ -55,7 +55,7 @@ fn leaving_open_questions_waits_for_the_answers_to_others() {
 fn who_leaves_at_once_is_told_which_answers_are_left_behind() {
     for again in [None, Some(Input::Terminate)] {
         let mut stage = answered();
-        comes_back(&mut stage, Err(Undelivered::Kept(Fault::Refused)));
+        comes_back(&mut stage, Err(DeliveryFailure::Kept(Fault::Refused)));
         stage.wait(400);
         stage.type_line("n 2");
         stage.type_line("q");

@@ -15,7 +15,7 @@ fn a_failed_answer_is_sent_again_with_its_timestamp_and_told_once() {
             0,
             LinkEvent::Replied {
                 request,
-                outcome: Err(Undelivered::Kept(Fault::Refused)),
+                outcome: Err(DeliveryFailure::Kept(Fault::Refused)),
             },
         );
         stage.wait(10_000);
@@ -57,7 +57,7 @@ fn an_answer_that_can_never_be_sent_leaves_the_question_open() {
         0,
         LinkEvent::Replied {
             request,
-            outcome: Err(Undelivered::Refused(fault)),
+            outcome: Err(DeliveryFailure::Refused(fault)),
         },
     );
     assert!(stage.heard("The question is still open"));
@@ -139,7 +139,7 @@ fn an_answer_that_never_arrived_is_not_called_settled_by_it() {
         0,
         LinkEvent::Replied {
             request,
-            outcome: Err(Undelivered::Refused(fault)),
+            outcome: Err(DeliveryFailure::Refused(fault)),
         },
     );
     stage.event(

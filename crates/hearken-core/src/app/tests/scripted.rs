@@ -252,7 +252,7 @@ fn an_answer_by_a_rule_of_the_call_that_does_not_arrive_leads_to_a_question() {
     let mut stage = Stage::with(PIPE, accepting(""));
     stage.ask("rpl_1");
     let request = stage.sent.last().unwrap().0;
-    let outcome = Err(Undelivered::Refused(Fault::Status {
+    let outcome = Err(DeliveryFailure::Refused(Fault::Status {
         status: 403,
         retry_after: None,
     }));

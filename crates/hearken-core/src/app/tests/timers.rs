@@ -63,7 +63,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     watch(&mut stage, 60_000, &mut seen);
     stage.press('n');
     let (request, _) = stage.sent[0];
-    let outcome = Err(Undelivered::Kept(Fault::Refused));
+    let outcome = Err(DeliveryFailure::Kept(Fault::Refused));
     stage.link(0, LinkEvent::Replied { request, outcome });
     watch(&mut stage, 600, &mut seen);
     let (request, _) = stage.sent[1];

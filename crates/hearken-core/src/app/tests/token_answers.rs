@@ -148,9 +148,9 @@ fn random_sequences_answer_a_token_once_unless_told() {
                     let outcome = match dice.roll(5) {
                         0 => Ok(Receipt::Taken),
                         1 => Ok(Receipt::Written),
-                        2 => Err(Undelivered::Kept(Fault::Refused)),
-                        3 => Err(Undelivered::Unknown(Fault::Closed)),
-                        _ => Err(Undelivered::Refused(Fault::Status {
+                        2 => Err(DeliveryFailure::Kept(Fault::Refused)),
+                        3 => Err(DeliveryFailure::Unknown(Fault::Closed)),
+                        _ => Err(DeliveryFailure::Refused(Fault::Status {
                             status: 409,
                             retry_after: None,
                         })),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::dialect::{self, Cx, Dialect, DialectOutput};
-use crate::link::{Frame, Undelivered};
+use crate::link::{DeliveryFailure, Frame};
 use crate::protocol::Reply;
 
 /// A dialect whose other side itself reports what it accepted, and takes long to do so.
@@ -16,7 +16,7 @@ impl Dialect for Ponders {
         cx.out.push(DialectOutput::Event(frame.text.clone()));
     }
 
-    fn on_sent(&mut self, request: u64, _: &Result<Receipt, Undelivered>, cx: &mut Cx<'_>) {
+    fn on_sent(&mut self, request: u64, _: &Result<Receipt, DeliveryFailure>, cx: &mut Cx<'_>) {
         self.written = Some((request, cx.now.monotonic + Duration::from_secs(2)));
     }
 

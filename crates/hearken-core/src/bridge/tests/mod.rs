@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::dialect::fleet::{AnsweredBy, Closed, Obstacle, Request, RequestContent, digest_of};
 use crate::dialect::{Connection, Cx, Dialect, PersonRequest, QuestionEnd, WhenLeft};
-use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Frame, LinkEvent, Receipt};
 use crate::protocol::{AgentId, Answer, Decision, Reply, ReplyToken};
 
 /// What a dialect received.
@@ -134,7 +134,11 @@ impl BridgeBench {
     }
 
     /// Reports the outcome of the newest reply that a dialect received.
-    fn settles(&mut self, at: usize, outcome: Result<Receipt, Undelivered>) -> Vec<BridgeEffect> {
+    fn settles(
+        &mut self,
+        at: usize,
+        outcome: Result<Receipt, DeliveryFailure>,
+    ) -> Vec<BridgeEffect> {
         let request = self.taken[at].lock().unwrap().replies.last().unwrap().0;
         self.outs(at, DialectOutput::Settled { request, outcome })
     }
@@ -331,7 +335,7 @@ fn if_the_first_answer_never_left_the_next_one_is_sent() {
     let asked = bench.asks(0, "rpl_1");
     bench.answers("anna", Decision::Accept, &asked);
     bench.answers("ben", Decision::Reject, &asked);
-    let effects = bench.settles(0, Err(Undelivered::Kept(Fault::Refused)));
+    let effects = bench.settles(0, Err(DeliveryFailure::Kept(Fault::Refused)));
     assert!(matches!(
         &outcomes(&effects)[..],
         [(1, RequestOutcome::NotTaken(Obstacle::Other(words)))] if !words.is_empty()
@@ -352,7 +356,7 @@ fn an_answer_that_perhaps_arrived_is_followed_by_no_other() {
     let asked = bench.asks(0, "rpl_1");
     bench.answers("anna", Decision::Accept, &asked);
     bench.answers("ben", Decision::Reject, &asked);
-    let effects = bench.settles(0, Err(Undelivered::Unknown(Fault::TimedOut)));
+    let effects = bench.settles(0, Err(DeliveryFailure::Unknown(Fault::TimedOut)));
     let outcomes = outcomes(&effects);
     assert!(matches!(outcomes[0], (1, RequestOutcome::Perhaps(_))));
     let not_taken = RequestOutcome::NotTaken(Obstacle::PerhapsAnother);

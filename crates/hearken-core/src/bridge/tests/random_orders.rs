@@ -46,8 +46,8 @@ proptest! {
                     bench.settles(0, match how {
                         0 => Ok(Receipt::Taken),
                         1 => Ok(Receipt::Written),
-                        2 => Err(Undelivered::Kept(Fault::Closed)),
-                        _ => Err(Undelivered::Unknown(Fault::Closed)),
+                        2 => Err(DeliveryFailure::Kept(Fault::Closed)),
+                        _ => Err(DeliveryFailure::Unknown(Fault::Closed)),
                     })
                 }
                 WatcherStep::Settle(_) => Vec::new(),

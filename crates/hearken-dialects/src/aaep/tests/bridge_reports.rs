@@ -156,7 +156,7 @@ fn what_the_bridge_declines_is_declined_for_good() {
         let is_first =
             matches!(&out[..], [DialectOutput::AnsweredBy { token, .. }] if token == "rpl_1");
         assert_eq!(is_first, key == "bridge.first.answered");
-        let is_refused = matches!(undelivered, Undelivered::Refused(_));
+        let is_refused = matches!(undelivered, DeliveryFailure::Refused(_));
         assert_eq!(is_refused, may_be_decided, "{key}");
         let Fault::Declined(phrase) = undelivered.fault() else {
             panic!("{undelivered:?}");
@@ -170,7 +170,7 @@ fn what_the_bridge_declines_is_declined_for_good() {
 fn an_outcome_that_never_comes_is_unknown() {
     let unknown = |fault| DialectOutput::Settled {
         request: 7,
-        outcome: Err(Undelivered::Unknown(fault)),
+        outcome: Err(DeliveryFailure::Unknown(fault)),
     };
     let mut bench = watching();
     bench.frame(question());
@@ -195,7 +195,7 @@ fn a_request_that_never_left_is_kept() {
     bench.frame(question());
     let out = replied(&mut bench, 7);
     let (number, _) = sent(&out);
-    let kept = Err(Undelivered::Kept(Fault::Closed));
+    let kept = Err(DeliveryFailure::Kept(Fault::Closed));
     let left = LinkEvent::Replied {
         request: number,
         outcome: kept.clone(),
@@ -229,13 +229,13 @@ fn beside_a_stream_the_answer_is_the_outcome() {
         retry_after: None,
     };
     let number = asked(&mut bench, 8);
-    let refused = Undelivered::Refused(fault(404));
+    let refused = DeliveryFailure::Refused(fault(404));
     assert_eq!(
         bench.answer(number, 404, &json!({})),
         settled(8, Err(refused))
     );
     let number = asked(&mut bench, 9);
-    let unknown = Undelivered::Unknown(fault(500));
+    let unknown = DeliveryFailure::Unknown(fault(500));
     assert_eq!(
         bench.answer(number, 500, &json!({})),
         settled(9, Err(unknown))

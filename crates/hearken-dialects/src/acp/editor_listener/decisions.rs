@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::link::{Fault, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Receipt};
 use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id, RpcKind, RpcMessage};
 use crate::{Cx, DialectOutput};
@@ -213,7 +213,7 @@ impl AgentListener {
                 self.tell_notices(cx);
                 cx.out.push(DialectOutput::Settled {
                     request,
-                    outcome: Err(Undelivered::Kept(Fault::Closed)),
+                    outcome: Err(DeliveryFailure::Kept(Fault::Closed)),
                 });
             }
         }
@@ -240,7 +240,9 @@ impl AgentListener {
         let is_moot = asking.is_some_and(|it| !turn.calls.contains_key(&it.call));
         let outcome = match how {
             DecisionResult::Here => Ok(Receipt::Written),
-            DecisionResult::There | DecisionResult::NotNow => Err(Undelivered::Kept(Fault::Closed)),
+            DecisionResult::There | DecisionResult::NotNow => {
+                Err(DeliveryFailure::Kept(Fault::Closed))
+            }
         };
         let notice = match how {
             DecisionResult::Here => {

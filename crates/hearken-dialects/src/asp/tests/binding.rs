@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::asp::Asp;
 use crate::asp::handler::{Identity, tests::KEY};
-use crate::link::{Fault, LinkEvent, Reason, Undelivered};
+use crate::link::{DeliveryFailure, Fault, LinkEvent, Reason};
 use crate::{Cx, Dialect, DialectOutput, DialectSetup, Token, TransportKind};
 
 use super::links::{escalate, frame, news, reply, token, translator};
@@ -134,7 +134,7 @@ fn an_answer_waits_until_the_server_has_let_us_in_and_goes_out_in_a_frame() {
     asp.reply(8, &reply(&asked, "close"), &mut Cx::new(at(0), &mut out));
     assert_eq!(out, []);
     let out = news(&mut asp, lost);
-    let kept = Err(Undelivered::Kept(Fault::Closed));
+    let kept = Err(DeliveryFailure::Kept(Fault::Closed));
     assert!(
         out.contains(&DialectOutput::Settled {
             request: 8,

@@ -3,7 +3,7 @@
 use crate::Cx;
 use crate::asp::Asp;
 use crate::asp::handler::{Identity, tests::KEY};
-use crate::link::{Address, Cause, Fault, Frame, LinkEvent, Receipt, Stream, Undelivered};
+use crate::link::{Address, Cause, DeliveryFailure, Fault, Frame, LinkEvent, Receipt, Stream};
 use crate::protocol::{Answer, Reply, ReplyToken, Response};
 use crate::{Dialect, DialectOutput, DialectSetup, TransportKind};
 
@@ -130,7 +130,7 @@ fn a_complaint_proves_nothing_about_an_answer_that_was_written() {
         _ => None,
     });
     assert!(
-        matches!(settled, Some(Err(Undelivered::Unknown(_)))),
+        matches!(settled, Some(Err(DeliveryFailure::Unknown(_)))),
         "{out:?}"
     );
 }
@@ -232,7 +232,7 @@ fn a_long_name_is_answered_whole_or_not_at_all() {
         let token = token(&frame(&mut asp, &named(&session, by))).unwrap();
         let mut out = Vec::new();
         asp.reply(7, &reply(&token, "resume"), &mut Cx::new(at(0), &mut out));
-        let outcome = Err(Undelivered::Kept(Fault::Other(Cause::NameTooLong)));
+        let outcome = Err(DeliveryFailure::Kept(Fault::Other(Cause::NameTooLong)));
         assert_eq!(
             out,
             [DialectOutput::Settled {

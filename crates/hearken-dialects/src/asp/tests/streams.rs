@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::asp::Asp;
 use crate::asp::handler::{Identity, tests::KEY};
 use crate::every_language::EveryLanguage;
-use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Frame, LinkEvent, Receipt};
 use crate::protocol::{Answer, Reply, ReplyToken, Response, Severity};
 use crate::{Dialect, DialectOutput, DialectSetup, SharedWording, TransportKind};
 use hearken_core::inspect::Checker;
@@ -254,7 +254,7 @@ fn the_decision_goes_out_byte_for_byte_and_the_session_goes_on() {
     // It did not arrive and is sent again, identical.
     run.news(&LinkEvent::Replied {
         request: 1,
-        outcome: Err(Undelivered::Kept(Fault::Closed)),
+        outcome: Err(DeliveryFailure::Kept(Fault::Closed)),
     });
     run.reply(2, &token, "resume");
     assert_eq!(run.sent[1], (2, frame));
@@ -305,7 +305,7 @@ fn a_handler_is_told_the_decision_and_says_it_in_the_session_itself() {
     // It did not arrive and is sent again, identical.
     run.news(&LinkEvent::Replied {
         request: 1,
-        outcome: Err(Undelivered::Kept(Fault::Closed)),
+        outcome: Err(DeliveryFailure::Kept(Fault::Closed)),
     });
     run.reply(2, &token, "resume");
     assert_eq!(run.handed[1], (2, message));
@@ -585,7 +585,7 @@ proptest! {
                     }
                 }
                 LinkHappening::Outcome(good) => {
-                    let outcome = if good { Ok(Receipt::Written) } else { Err(Undelivered::Kept(Fault::Closed)) };
+                    let outcome = if good { Ok(Receipt::Written) } else { Err(DeliveryFailure::Kept(Fault::Closed)) };
                     run.news(&LinkEvent::Replied { request: replies, outcome });
                 }
                 LinkHappening::Lost => run.news(&LinkEvent::Lost { fault: Fault::Closed, retry_in: Duration::ZERO }),

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::event_writer::{self, EventAgent, EventWriter};
 use crate::kit::directory::Directory;
 use crate::kit::turn::{EventContext, LeftCalls};
-use crate::link::{Fault, Phrase, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, Phrase, Receipt};
 use crate::protocol::{AgentId, Reply};
 use crate::{Cx, DialectOutput, ForeignFormat, NoEvent, SharedWording};
 
@@ -215,7 +215,7 @@ impl ToolServers {
                 let reason = Phrase::new("claude.no_answer");
                 cx.out.push(DialectOutput::Settled {
                     request,
-                    outcome: Err(Undelivered::Kept(Fault::Rejected {
+                    outcome: Err(DeliveryFailure::Kept(Fault::Rejected {
                         reason,
                         retry_after: None,
                         again: false,
@@ -239,7 +239,7 @@ impl ToolServers {
     pub fn answered(
         &mut self,
         request: u64,
-        outcome: &Result<Receipt, Undelivered>,
+        outcome: &Result<Receipt, DeliveryFailure>,
         cx: &mut Cx<'_>,
     ) -> bool {
         let arrived = outcome.is_ok();
@@ -249,7 +249,7 @@ impl ToolServers {
                     request,
                     outcome: match arrived {
                         true => Ok(Receipt::Written),
-                        false => Err(Undelivered::Refused(super::decisions::gone())),
+                        false => Err(DeliveryFailure::Refused(super::decisions::gone())),
                     },
                 });
                 return true;

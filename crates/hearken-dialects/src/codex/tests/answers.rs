@@ -257,16 +257,22 @@ fn an_answer_that_is_lost_on_its_way_is_perhaps_there_until_the_server_asks_agai
     run.decide(1, "accept", None);
     run.written(1, true);
     run.lose();
-    assert!(matches!(run.outcomes[0], (1, Err(Undelivered::Unknown(_)))));
+    assert!(matches!(
+        run.outcomes[0],
+        (1, Err(DeliveryFailure::Unknown(_)))
+    ));
     // The server that asked is gone: nothing is sent.
     run.decide(2, "accept", None);
-    assert!(matches!(run.outcomes[1], (2, Err(Undelivered::Kept(_)))));
+    assert!(matches!(
+        run.outcomes[1],
+        (2, Err(DeliveryFailure::Kept(_)))
+    ));
     run.connect(&["t"]);
     run.grant("thread/resume", &resumed("waiting"));
     run.asks_again(json!(0), "c");
     run.decide(3, "accept", None);
     assert!(
-        matches!(run.outcomes[2], (3, Err(Undelivered::Kept(_)))),
+        matches!(run.outcomes[2], (3, Err(DeliveryFailure::Kept(_)))),
         "it is not caught up with"
     );
     run.grant(

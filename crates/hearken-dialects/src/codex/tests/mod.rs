@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::kit::rig::{self, MachineRig, RigPeer};
-use crate::link::{LinkEvent, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, LinkEvent, Receipt};
 use crate::protocol::{AgentId, Response};
 use crate::{Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd, TransportKind};
 

@@ -215,7 +215,7 @@ fn a_permission_that_codex_does_not_take_or_that_is_lost_is_not_said_to_be_given
     run.refuse(OVERRULE, "invalid Guardian denial event");
     assert!(matches!(
         run.outcomes[..],
-        [(1, Err(Undelivered::Refused(Fault::Rejected { .. })))]
+        [(1, Err(DeliveryFailure::Refused(Fault::Rejected { .. })))]
     ));
     assert_eq!(run.over, [QuestionEnd::TakenBack]);
     let mut run = CodexRig::in_turn();
@@ -225,13 +225,13 @@ fn a_permission_that_codex_does_not_take_or_that_is_lost_is_not_said_to_be_given
     run.lose();
     assert!(matches!(
         run.outcomes[..],
-        [(1, Err(Undelivered::Unknown(_)))]
+        [(1, Err(DeliveryFailure::Unknown(_)))]
     ));
     // While nobody is there, it can be tried again; over the next connection it is given.
     run.decide_under(2, &token, "accept", None);
     assert!(matches!(
         run.outcomes[1..],
-        [(2, Err(Undelivered::Kept(_)))]
+        [(2, Err(DeliveryFailure::Kept(_)))]
     ));
     run.connect(&["t"]);
     run.decide_under(3, &token, "accept", None);

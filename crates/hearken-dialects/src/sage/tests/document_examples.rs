@@ -3,7 +3,7 @@
 use crate::Cx;
 use serde_json::{Value, json};
 
-use crate::link::{LinkEvent, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, LinkEvent, Receipt};
 use crate::protocol::{Answer, Decision, Reply, ReplyToken, Response};
 
 use super::super::super::{Dialect, DialectOutput, TransportKind};
@@ -437,7 +437,7 @@ fn what_became_of_an_answer_is_told_once() {
     assert_eq!(settled(&bench.wait(10_000)), []);
     // The answer was not sent.
     let mut bench = answered(deny());
-    let lost = Undelivered::Kept(crate::link::Fault::Closed);
+    let lost = DeliveryFailure::Kept(crate::link::Fault::Closed);
     let out = bench.news(&LinkEvent::Replied {
         request: 4,
         outcome: Err(lost),

@@ -13,8 +13,8 @@ use tokio::sync::{mpsc, watch};
 
 use crate::broker::words_of;
 use crate::link::{
-    Address, Consumer, Fault, HttpAnswer, LinkEvent, Passing, Receipt, ServiceAnswers, ServiceCall,
-    Stream, Undelivered,
+    Address, Consumer, DeliveryFailure, Fault, HttpAnswer, LinkEvent, Passing, Receipt,
+    ServiceAnswers, ServiceCall, Stream,
 };
 use crate::transport::halves::Poster;
 use crate::transport::link_sink::LinkSink;
@@ -49,10 +49,10 @@ impl Poster for NatsPoster {
     fn post(
         &self,
         body: String,
-    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
+    ) -> impl Future<Output = Result<Receipt, DeliveryFailure>> + Send + 'static {
         drop(body);
         // Every message needs a subject.
-        std::future::ready(Err(Undelivered::Kept(Fault::OneWay)))
+        std::future::ready(Err(DeliveryFailure::Kept(Fault::OneWay)))
     }
 
     fn call_service(

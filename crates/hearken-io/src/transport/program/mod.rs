@@ -21,7 +21,7 @@ use super::duplex::{Delivered, Dial, Inward, Outward};
 use super::framing::{Framer, StreamElement};
 use super::outside_text::clean;
 use super::write::write_whole;
-use crate::link::{Cause, Fault, Undelivered};
+use crate::link::{Cause, DeliveryFailure, Fault};
 use crate::platform::files::to_start;
 use crate::platform::processes::alone;
 use crate::platform::program_places;
@@ -263,17 +263,17 @@ pub(super) struct ProgramInput {
 }
 
 impl ProgramInput {
-    async fn write(&mut self, mut line: String) -> Result<(), Undelivered> {
+    async fn write(&mut self, mut line: String) -> Result<(), DeliveryFailure> {
         line.push('\n');
         let Some(stdin) = &mut self.stdin else {
-            return Err(Undelivered::Kept(Fault::Closed));
+            return Err(DeliveryFailure::Kept(Fault::Closed));
         };
         write_whole(stdin, line.as_bytes()).await
     }
 }
 
 impl Outward for ProgramInput {
-    async fn send(&mut self, message: String) -> Result<(), Undelivered> {
+    async fn send(&mut self, message: String) -> Result<(), DeliveryFailure> {
         // A line is a message: one broken over several lines would be read as several.
         self.write(message.replace(['\n', '\r'], " ")).await
     }

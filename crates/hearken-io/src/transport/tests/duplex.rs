@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use super::{Delivered, Dial, Inward, Outward};
 use crate::config::LinkConfig;
-use crate::link::{Fault, LastWords, LinkEvent, Reason, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Fault, LastWords, LinkEvent, Reason, Receipt};
 use crate::transport::link_sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
 use crate::transport::transport_settings::LinkSettings;
@@ -66,7 +66,7 @@ impl Inward for In {
 }
 
 impl Outward for Out {
-    async fn send(&mut self, message: String) -> Result<(), Undelivered> {
+    async fn send(&mut self, message: String) -> Result<(), DeliveryFailure> {
         let _ = self.written.send(message);
         if self.stuck {
             std::future::pending::<()>().await;
@@ -129,7 +129,7 @@ async fn without_a_connection_an_answer_fails_at_once_and_is_never_sent_later() 
     bench.link.handle.send(1, "early".to_owned());
     bench
         .link
-        .expect(&[replied(1, Err(Undelivered::Kept(Fault::Closed)))])
+        .expect(&[replied(1, Err(DeliveryFailure::Kept(Fault::Closed)))])
         .await;
     let mut peer = bench.connect(false);
     bench.link.expect(&[LinkEvent::Connected]).await;
@@ -159,7 +159,7 @@ async fn a_peer_that_does_not_read_costs_the_connection_and_not_the_events() {
         seen.push(bench.link.next().await);
     }
     assert!(seen.contains(&frame("meanwhile")));
-    assert!(seen.contains(&replied(1, Err(Undelivered::Unknown(Fault::TimedOut)))));
+    assert!(seen.contains(&replied(1, Err(DeliveryFailure::Unknown(Fault::TimedOut)))));
 }
 
 #[tokio::test]
@@ -243,7 +243,7 @@ async fn the_words_behind_a_broken_connection_are_waited_for() {
     soon(peer.hears.recv()).await;
     bench
         .link
-        .expect(&[replied(1, Err(Undelivered::Unknown(Fault::TimedOut)))])
+        .expect(&[replied(1, Err(DeliveryFailure::Unknown(Fault::TimedOut)))])
         .await;
     let fault = closed_with(4002);
     peer.says.send(Delivered::End(Err(fault.clone()))).unwrap();

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use tokio::sync::{mpsc, watch};
 
 use super::{FileReader, OneWay, SourceLine, SourceLines, lines};
-use crate::link::{Cause, Fault, LinkEvent, Undelivered};
+use crate::link::{Cause, DeliveryFailure, Fault, LinkEvent};
 use crate::transport::halves::Link;
 use crate::transport::link_handle::drive;
 use crate::transport::link_sink::LinkSink;
@@ -168,7 +168,7 @@ async fn a_file_is_followed_to_its_end_and_takes_no_answers() {
     link.handle.send(4, "{}".to_owned());
     link.expect(&[LinkEvent::Replied {
         request: 4,
-        outcome: Err(Undelivered::Kept(Fault::OneWay)),
+        outcome: Err(DeliveryFailure::Kept(Fault::OneWay)),
     }])
     .await;
     let Listener { handle, mut news } = link;

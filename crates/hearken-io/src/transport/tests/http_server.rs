@@ -274,7 +274,7 @@ async fn a_decision_is_handed_to_the_handler_and_no_token_goes_there() {
                 outcome,
             } = link.next().await
             {
-                let refused = |fault| matches!(fault, Undelivered::Refused(_));
+                let refused = |fault| matches!(fault, DeliveryFailure::Refused(_));
                 assert_eq!((of, outcome.map_err(refused)), (request, wanted));
                 break;
             }
@@ -284,7 +284,7 @@ async fn a_decision_is_handed_to_the_handler_and_no_token_goes_there() {
     link.handle.hand(9, "{}".to_owned());
     loop {
         if let LinkEvent::Replied { outcome, .. } = link.next().await {
-            assert_eq!(outcome, Err(Undelivered::Kept(Fault::OneWay)));
+            assert_eq!(outcome, Err(DeliveryFailure::Kept(Fault::OneWay)));
             break;
         }
     }

@@ -11,7 +11,7 @@ use std::future::Future;
 use super::{CALLS_UNDER_WAY, STREAMS_UNDER_WAY, drive, launch};
 use crate::config::LinkConfig;
 use crate::link::{
-    Fault, HttpAnswer, HttpCall, LinkEvent, Receipt, ServiceAnswers, ServiceCall, Undelivered,
+    DeliveryFailure, Fault, HttpAnswer, HttpCall, LinkEvent, Receipt, ServiceAnswers, ServiceCall,
 };
 use crate::transport::halves::{Link, Poster, REPLIES_UNDER_WAY, SourceReader};
 use crate::transport::link_sink::LinkSink;
@@ -79,8 +79,8 @@ async fn every_success_is_a_success_and_nothing_else_is() {
             };
             // After a server's own error it is unknown what it did before.
             Err(match status {
-                500 => Undelivered::Unknown(fault),
-                _ => Undelivered::Refused(fault),
+                500 => DeliveryFailure::Unknown(fault),
+                _ => DeliveryFailure::Refused(fault),
             })
         };
         link.expect(&[replied(1, wanted)]).await;
@@ -96,7 +96,7 @@ async fn a_reply_that_nobody_answers_times_out_and_is_not_repeated() {
     let (producer, mut link, _stream) = reading(config, None).await;
     link.handle.send(5, "{}".to_owned());
     let post = producer.request().await;
-    link.expect(&[replied(5, Err(Undelivered::Unknown(Fault::TimedOut)))])
+    link.expect(&[replied(5, Err(DeliveryFailure::Unknown(Fault::TimedOut)))])
         .await;
     post.gone().await;
     // The server's next request is the next reply, not the same one again.
@@ -112,7 +112,7 @@ async fn a_server_that_hangs_up_on_a_reply_is_asked_only_once() {
     let (producer, mut link, _stream) = reading(quick(), None).await;
     link.handle.send(5, "{\"n\":5}".to_owned());
     drop(producer.request().await);
-    link.expect(&[replied(5, Err(Undelivered::Unknown(Fault::Closed)))])
+    link.expect(&[replied(5, Err(DeliveryFailure::Unknown(Fault::Closed)))])
         .await;
     link.handle.send(6, "{\"n\":6}".to_owned());
     assert_eq!(producer.request().await.body, "{\"n\":6}");
@@ -132,7 +132,7 @@ async fn a_server_that_dies_at_a_byte_of_its_answer_has_perhaps_taken_the_reply(
         };
         match outcome {
             Ok(Receipt::Taken) => assert_eq!(cut, answer.len()),
-            Err(Undelivered::Unknown(_)) => assert!(cut < answer.len()),
+            Err(DeliveryFailure::Unknown(_)) => assert!(cut < answer.len()),
             other => panic!("{cut}: {other:?}"),
         }
     }
@@ -148,7 +148,7 @@ async fn a_server_that_dies_while_it_reads_has_perhaps_taken_the_reply() {
             panic!("{bytes}");
         };
         assert!(
-            matches!(outcome, Err(Undelivered::Unknown(_))),
+            matches!(outcome, Err(DeliveryFailure::Unknown(_))),
             "{bytes}: {outcome:?}"
         );
     }
@@ -164,7 +164,7 @@ async fn a_reply_to_a_server_that_is_gone_is_refused() {
         if let LinkEvent::Replied { request, outcome } = link.next().await {
             assert_eq!(
                 (request, outcome),
-                (5, Err(Undelivered::Kept(Fault::Refused)))
+                (5, Err(DeliveryFailure::Kept(Fault::Refused)))
             );
             break;
         }
@@ -345,7 +345,7 @@ impl Poster for Mute {
     fn post(
         &self,
         _body: String,
-    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
+    ) -> impl Future<Output = Result<Receipt, DeliveryFailure>> + Send + 'static {
         std::future::pending()
     }
 

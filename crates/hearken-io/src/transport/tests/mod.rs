@@ -21,7 +21,7 @@ use super::halves::{Link, Poster, SourceReader};
 use super::link_handle::{drive, launch};
 use super::{LinkHandle, LinkNews, LinkSettings, LinkSink, Secret, Source, open};
 use crate::config::LinkConfig;
-use crate::link::{Frame, LinkEvent, Receipt, Undelivered};
+use crate::link::{DeliveryFailure, Frame, LinkEvent, Receipt};
 use hearken_dialects::{Addresses, TransportKind, WEBSOCKET};
 
 /// The limit for a wait that would never end.
@@ -268,7 +268,7 @@ pub(super) async fn until(condition: impl Fn() -> bool) {
     .await;
 }
 
-pub(super) fn replied(request: u64, outcome: Result<Receipt, Undelivered>) -> LinkEvent {
+pub(super) fn replied(request: u64, outcome: Result<Receipt, DeliveryFailure>) -> LinkEvent {
     LinkEvent::Replied { request, outcome }
 }
 

@@ -8,7 +8,7 @@
 
 use crate::config::LinkConfig;
 use crate::link::{
-    Address, Body, Cause, Fault, HttpAnswer, HttpCall, LinkEvent, Stream, Undelivered,
+    Address, Body, Cause, DeliveryFailure, Fault, HttpAnswer, HttpCall, LinkEvent, Stream,
 };
 use crate::transport::tests::{Listener, LoopbackServer, STREAM, connecting, frame, quick, soon};
 
@@ -174,7 +174,7 @@ async fn a_stream_elsewhere_gets_no_token_and_one_without_replies_takes_none() {
         if let LinkEvent::Replied { request, outcome } = listener.next().await {
             assert_eq!(
                 (request, outcome),
-                (3, Err(Undelivered::Kept(Fault::OneWay)))
+                (3, Err(DeliveryFailure::Kept(Fault::OneWay)))
             );
             break;
         }

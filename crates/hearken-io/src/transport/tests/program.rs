@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use crate::link::{Cause, Fault, LinkEvent, Receipt, Undelivered};
+use crate::link::{Cause, DeliveryFailure, Fault, LinkEvent, Receipt};
 use crate::transport::Source;
 use crate::transport::file::tests::Folder;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon, until};
@@ -57,7 +57,7 @@ async fn lines_come_in_and_answers_go_out_until_it_ends_well() {
     );
     link.expect(&[frame("{\"n\":2}"), LinkEvent::Ended]).await;
     link.handle.send(8, "{}".to_owned());
-    link.expect(&[replied(8, Err(Undelivered::Kept(Fault::Closed)))])
+    link.expect(&[replied(8, Err(DeliveryFailure::Kept(Fault::Closed)))])
         .await;
 }
 

@@ -248,7 +248,7 @@ async fn a_request_whose_sender_goes_away_lapses_and_takes_no_answer() {
     drop(client);
     link.expect(&[LinkEvent::Lapsed { id }]).await;
     link.handle.respond(id, 200, "late".to_owned(), Some(7));
-    let outcome = Err(Undelivered::Kept(Fault::Closed));
+    let outcome = Err(DeliveryFailure::Kept(Fault::Closed));
     link.expect(&[LinkEvent::Replied {
         request: 7,
         outcome,
@@ -329,7 +329,7 @@ async fn closing_the_source_hangs_up_and_sending_over_it_reaches_nobody() {
     link.handle.send(9, "{}".to_owned());
     link.expect(&[crate::transport::tests::replied(
         9,
-        Err(Undelivered::Kept(Fault::OneWay)),
+        Err(DeliveryFailure::Kept(Fault::OneWay)),
     )])
     .await;
     let text = request("POST", &format!("/{SECRET}/hook"), "localhost", "{}");
