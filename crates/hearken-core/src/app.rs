@@ -76,7 +76,7 @@ pub use questions::shown_question::{Drawn, Showing, Shown};
 pub use review::Hit;
 pub use signals::VoiceState;
 
-use activity::Doing;
+use activity::Activity;
 use answer_origin::AnswerOrigin;
 use conversations::Conversation;
 use cx::AppCx;
@@ -185,7 +185,7 @@ impl App {
                 sessions,
                 announcer,
                 queue,
-                doing: Doing::default(),
+                doing: Activity::default(),
                 answers: KeyResponses::default(),
                 holding: Holding::default(),
                 signals: Signals::new(voice),

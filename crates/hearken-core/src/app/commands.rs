@@ -11,7 +11,7 @@ use super::review::looking::{Direction, Leap};
 use super::review::spelling::WordStep;
 use super::status::tell_status;
 use super::typing::change_line;
-use super::{AnswerOrigin, AppFacts, Doing, Pointed};
+use super::{Activity, AnswerOrigin, AppFacts, Pointed};
 use super::{App, Exit};
 
 impl App {
@@ -241,27 +241,27 @@ impl App {
     fn send_typed(&mut self) -> AppFacts {
         let cx = &mut self.cx;
         match &mut cx.doing {
-            Doing::Choosing(choices) => {
+            Activity::Choosing(choices) => {
                 let (id, taken) = (choices.question(), choices.taken());
                 return self.questions.take_choice(id, taken, cx);
             }
-            Doing::Searching(line) => {
+            Activity::Searching(line) => {
                 let typed = line.value().trim().to_owned();
                 self.review.submit_search(typed, cx);
             }
-            Doing::Prompting { whom, line } => {
+            Activity::Prompting { whom, line } => {
                 let (whom, typed) = (whom.clone(), line.value().trim().to_owned());
                 return self.prompts.submit_prompt(&whom, &typed, &self.links, cx);
             }
-            Doing::Answering { question, line } => {
+            Activity::Answering { question, line } => {
                 let (id, text) = (*question, line.value().trim().to_owned());
                 return self.questions.submit(id, text, cx);
             }
-            Doing::Watching
-            | Doing::Confirming(_)
-            | Doing::Helping { .. }
-            | Doing::Quitting
-            | Doing::Leaving(_) => {}
+            Activity::Watching
+            | Activity::Confirming(_)
+            | Activity::Helping { .. }
+            | Activity::Quitting
+            | Activity::Leaving(_) => {}
         }
         Vec::new()
     }

@@ -4,7 +4,7 @@ use crate::announce::{AnnouncementKind, AnswerMethod, Arg, Class, Segment};
 use crate::keys::{self, Keymap, LineCommand};
 use crate::session::QuestionId;
 
-use super::{AppCx, Doing};
+use super::{Activity, AppCx};
 
 /// The maximum number of words in the short help, which says only what can be pressed or typed now.
 const MOST_WORDS: usize = 80;
@@ -56,9 +56,9 @@ impl HelpScene {
 /// again, it reads out all keys if there is a voice, and closes otherwise.
 pub(super) fn help(keymap: &Keymap, scene: HelpScene, cx: &mut AppCx) {
     match (cx.face.manner(), &mut cx.doing) {
-        (AnswerMethod::Keys, Doing::Helping { all, .. }) => {
+        (AnswerMethod::Keys, Activity::Helping { all, .. }) => {
             if std::mem::replace(all, true) || !cx.has_voice() {
-                cx.doing = Doing::Watching;
+                cx.doing = Activity::Watching;
                 return;
             }
             let rows = keymap
@@ -68,7 +68,7 @@ pub(super) fn help(keymap: &Keymap, scene: HelpScene, cx: &mut AppCx) {
             cx.quote(rows, Vec::new());
         }
         (AnswerMethod::Keys, _) => {
-            cx.doing = Doing::Helping {
+            cx.doing = Activity::Helping {
                 scroll: 0,
                 all: false,
             };
@@ -82,8 +82,8 @@ pub(super) fn help(keymap: &Keymap, scene: HelpScene, cx: &mut AppCx) {
 
 /// Closes the help, if it is shown.
 pub(super) fn close(cx: &mut AppCx) {
-    if matches!(cx.doing, Doing::Helping { .. }) {
-        cx.doing = Doing::Watching;
+    if matches!(cx.doing, Activity::Helping { .. }) {
+        cx.doing = Activity::Watching;
     }
 }
 

@@ -17,7 +17,7 @@ use crate::keys::Edit;
 use crate::protocol::LONGEST_RATIONALE;
 use crate::session::QuestionBody;
 
-use super::{AppCx, Doing, Effect};
+use super::{Activity, AppCx, Effect};
 
 /// The longest answer, in bytes: the protocol's own limit for a text (3.7).
 const LONGEST_ANSWER: usize = 16 * 1024;
@@ -178,12 +178,12 @@ fn has_room(c: char, cx: &AppCx) -> bool {
 
 /// Returns whether a prompt is being typed, which may have several lines.
 fn is_prompt(cx: &AppCx) -> bool {
-    matches!(cx.doing, Doing::Prompting { .. })
+    matches!(cx.doing, Activity::Prompting { .. })
 }
 
 /// Returns whether the reason of a rejection is being typed.
 fn is_reason(cx: &AppCx) -> bool {
-    let Doing::Answering { question, .. } = cx.doing else {
+    let Activity::Answering { question, .. } = cx.doing else {
         return false;
     };
     let question = cx.sessions.question(question);

@@ -16,7 +16,7 @@ use super::questions::shown_question::{Showing, Shown};
 use super::review::Hit;
 use super::review::part_reading::{ChangeRead, brings};
 use super::signals::VoiceState;
-use super::{Doing, LinkView, Nearby};
+use super::{Activity, LinkView, Nearby};
 
 impl App {
     /// Returns the sources.
@@ -67,15 +67,15 @@ impl App {
     /// Returns how many rows the help is scrolled down; the pane stops at its last row.
     pub fn help_scroll(&self) -> usize {
         match self.cx.doing {
-            Doing::Helping { scroll, .. } => scroll,
-            Doing::Watching
-            | Doing::Confirming(_)
-            | Doing::Answering { .. }
-            | Doing::Choosing(_)
-            | Doing::Searching(_)
-            | Doing::Prompting { .. }
-            | Doing::Quitting
-            | Doing::Leaving(_) => 0,
+            Activity::Helping { scroll, .. } => scroll,
+            Activity::Watching
+            | Activity::Confirming(_)
+            | Activity::Answering { .. }
+            | Activity::Choosing(_)
+            | Activity::Searching(_)
+            | Activity::Prompting { .. }
+            | Activity::Quitting
+            | Activity::Leaving(_) => 0,
         }
     }
 
@@ -342,7 +342,7 @@ impl App {
 
     /// Returns the answer that waits for its second step, in words.
     pub fn waits_to_be_confirmed(&self) -> Option<String> {
-        let Doing::Confirming(step) = &self.cx.doing else {
+        let Activity::Confirming(step) = &self.cx.doing else {
             return None;
         };
         let question = self.cx.sessions.question(step.question())?;

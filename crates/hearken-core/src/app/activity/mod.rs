@@ -1,6 +1,6 @@
 //! What the person is doing, each activity with its own state.
 //!
-//! Responsibilities: the only place with this state; [`Doing::mode`] is its projection for keys. Not here: what
+//! Responsibilities: the only place with this state; [`Activity::mode`] is its projection for keys. Not here: what
 //! a key then does (the parts). `second_step` and `choice_progress` hold the state of two of the activities.
 
 pub(super) mod choice_progress;
@@ -17,7 +17,7 @@ use second_step::SecondStep;
 
 /// The person's current activity.
 #[derive(Debug, Clone, Default)]
-pub(super) enum Doing {
+pub(super) enum Activity {
     /// Only listening.
     #[default]
     Watching,
@@ -54,7 +54,7 @@ pub(super) enum Doing {
     Leaving(LinkId),
 }
 
-impl Doing {
+impl Activity {
     /// Begins an answer to a question, with nothing typed.
     pub(super) fn answering(question: QuestionId) -> Self {
         Self::Answering {

@@ -23,7 +23,7 @@ use crate::link::{Fault, LinkId};
 use crate::protocol::Now;
 use crate::session::{Question, QuestionBody, QuestionId, SessionKey, Sessions};
 
-use super::activity::Doing;
+use super::activity::Activity;
 use super::effect::{Effect, LinkOrder};
 use super::face::Face;
 use super::fault_words::fault_told;
@@ -42,7 +42,7 @@ pub(super) struct AppCx {
     pub(super) announcer: Announcer,
     pub(super) queue: SpeechQueue,
     /// What the person is doing.
-    pub(super) doing: Doing,
+    pub(super) doing: Activity,
     /// The answers to the last key.
     pub(super) answers: KeyResponses,
     /// What waits to be written or spoken.

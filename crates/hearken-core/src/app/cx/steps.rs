@@ -11,7 +11,7 @@ use crate::session::{Question, QuestionId};
 
 use super::AppCx;
 use crate::app::activity::second_step::SecondStep;
-use crate::app::{AnswerOrigin, Doing};
+use crate::app::{Activity, AnswerOrigin};
 
 impl AppCx {
     /// Returns when the second step lapses.
@@ -28,7 +28,7 @@ impl AppCx {
             return;
         };
         let n = Arg::own(step.question().0);
-        self.doing = Doing::Watching;
+        self.doing = Activity::Watching;
         let time = Arg::Own(self.announcer.time(patience));
         // Key replies about this step no longer apply.
         self.answers.clear();
@@ -42,17 +42,17 @@ impl AppCx {
     /// Leaves a second step or a choice without a decision, and announces that.
     pub(in crate::app) fn stay_open(&mut self) {
         let id = match &self.doing {
-            Doing::Confirming(step) => step.question(),
-            Doing::Choosing(choices) => choices.question(),
-            Doing::Watching
-            | Doing::Answering { .. }
-            | Doing::Searching(_)
-            | Doing::Prompting { .. }
-            | Doing::Helping { .. }
-            | Doing::Quitting
-            | Doing::Leaving(_) => return,
+            Activity::Confirming(step) => step.question(),
+            Activity::Choosing(choices) => choices.question(),
+            Activity::Watching
+            | Activity::Answering { .. }
+            | Activity::Searching(_)
+            | Activity::Prompting { .. }
+            | Activity::Helping { .. }
+            | Activity::Quitting
+            | Activity::Leaving(_) => return,
         };
-        self.doing = Doing::Watching;
+        self.doing = Activity::Watching;
         // Key replies about this step no longer apply.
         self.answers.clear();
         self.respond("reply.still_open", &[("n", Arg::own(id.0))]);
@@ -65,12 +65,12 @@ impl AppCx {
         let is_line = matches!(by, AnswerOrigin::Line { .. });
         match self.doing.mode() {
             Mode::Quitting if !matches!(command, Some(Command::Quit | Command::Interrupt)) => {
-                self.doing = Doing::Watching;
+                self.doing = Activity::Watching;
                 self.respond("quit.stay", &[]);
                 is_line
             }
             Mode::Leaving(_) if !matches!(command, Some(Command::Leave)) => {
-                self.doing = Doing::Watching;
+                self.doing = Activity::Watching;
                 self.respond("quit.stay", &[]);
                 is_line
             }
@@ -83,7 +83,7 @@ impl AppCx {
                 let same = matches!(command, Some(Command::Accept(number)) if number.is_none_or(|number| number == id));
                 if is_line && same {
                     // Repeating the first step is not a change of mind, so nothing is announced.
-                    self.doing = Doing::Watching;
+                    self.doing = Activity::Watching;
                 } else {
                     self.stay_open();
                 }
@@ -109,7 +109,7 @@ impl AppCx {
     pub(in crate::app) fn back(&mut self) -> Option<String> {
         match self.doing.mode() {
             Mode::Editing(id) => {
-                self.doing = Doing::Watching;
+                self.doing = Activity::Watching;
                 let open = self
                     .sessions
                     .question(QuestionId(id))
@@ -123,17 +123,17 @@ impl AppCx {
             }
             Mode::Choosing(..) | Mode::Confirming(_) => self.stay_open(),
             Mode::Searching => {
-                self.doing = Doing::Watching;
+                self.doing = Activity::Watching;
                 self.respond("search.left", &[]);
             }
             Mode::Prompting(_) => {
                 let typed = self.editor().0.to_owned();
-                self.doing = Doing::Watching;
+                self.doing = Activity::Watching;
                 self.respond("prompt.left", &[]);
                 return Some(typed);
             }
             Mode::Help | Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {
-                self.doing = Doing::Watching
+                self.doing = Activity::Watching
             }
         }
         None

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Prompts;
 use super::invitation::Invitation;
 use crate::announce::{AnnouncementKind, AnswerMethod, Class};
-use crate::app::{AppCx, Doing, Links};
+use crate::app::{Activity, AppCx, Links};
 use crate::session::Session;
 
 /// How long an agent must be idle first: its work may be reported right after it is ready.
@@ -60,7 +60,7 @@ impl Prompts {
                 self.invitation = Invitation::Idle(cx.now.monotonic);
                 return;
             }
-            AnswerMethod::Keys if matches!(cx.doing, Doing::Watching) => {
+            AnswerMethod::Keys if matches!(cx.doing, Activity::Watching) => {
                 if cx.has_voice() {
                     let told = cx.announcer.hint_by_ear(key, cx.now);
                     cx.emit(told);

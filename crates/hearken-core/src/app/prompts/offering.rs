@@ -9,7 +9,7 @@ use crate::dialect::{OfferedCommand, PersonRequest};
 use crate::link::LinkId;
 
 use super::Prompts;
-use crate::app::{AppCx, AppFact, AppFacts, Doing, Links};
+use crate::app::{Activity, AppCx, AppFact, AppFacts, Links};
 
 /// Up to this number of commands, each is read with a description; beyond it, only the names.
 const FEW: usize = 8;
@@ -65,7 +65,7 @@ impl Prompts {
 
     /// Completes the typed command, and reads its description.
     pub(in crate::app) fn complete(&self, links: &Links, cx: &mut AppCx) {
-        let Doing::Prompting { whom, line } = &cx.doing else {
+        let Activity::Prompting { whom, line } = &cx.doing else {
             return;
         };
         let (link, typed) = (whom.link, line.value().to_owned());

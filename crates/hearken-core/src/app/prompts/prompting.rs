@@ -15,7 +15,7 @@ use crate::protocol::Now;
 use super::Prompts;
 use super::invitation::Invitation;
 use crate::app::typing::echo;
-use crate::app::{AnswerOrigin, AppCx, AppFact, AppFacts, Conversation, Doing, Links};
+use crate::app::{Activity, AnswerOrigin, AppCx, AppFact, AppFacts, Conversation, Links};
 
 impl Prompts {
     /// Returns whether any agent takes prompts.
@@ -116,7 +116,7 @@ impl Prompts {
             None => {
                 self.earlier.begin();
                 let agent = self.name_of_prompted(&whom, links, cx).unwrap_or_default();
-                cx.doing = Doing::prompting(whom);
+                cx.doing = Activity::prompting(whom);
                 cx.respond("prompt.editing", &[("agent", Arg::Name(agent))]);
             }
         }
@@ -154,7 +154,7 @@ impl Prompts {
             cx.respond("prompt.empty", &[]);
             return Vec::new();
         }
-        cx.doing = Doing::Watching;
+        cx.doing = Activity::Watching;
         self.send_prompt(whom, text, links, cx)
     }
 

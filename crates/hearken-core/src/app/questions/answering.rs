@@ -6,7 +6,7 @@ use crate::session::{Question, QuestionBody, QuestionId, TokenUse};
 
 use super::Questions;
 use super::gate::Meant;
-use crate::app::{AnswerOrigin, AppCx, AppFact, AppFacts, Doing};
+use crate::app::{Activity, AnswerOrigin, AppCx, AppFact, AppFacts};
 
 impl Questions {
     /// Accepts, or says yes.
@@ -43,7 +43,7 @@ impl Questions {
         by: AnswerOrigin,
         cx: &mut AppCx,
     ) -> AppFacts {
-        cx.doing = Doing::Watching;
+        cx.doing = Activity::Watching;
         let because = Meant::RejectBecause;
         let addressed = self.addressed(number, rationale, because, by, cx);
         let Some((number, rationale)) = addressed else {
@@ -85,7 +85,7 @@ impl Questions {
         };
         match &question.body {
             QuestionBody::Confirmation(asked) if asked.takes(&Decision::Reject) => {
-                cx.doing = Doing::answering(question.id);
+                cx.doing = Activity::answering(question.id);
                 cx.tell_about(Class::Response, &question, "reply.reason", &[]);
             }
             QuestionBody::Confirmation(_) | QuestionBody::Clarification(_) => {
@@ -123,7 +123,7 @@ impl Questions {
                 Some(_) | None => self.answer_with(&question, asked, &text, cx),
             },
             None => {
-                cx.doing = Doing::answering(question.id);
+                cx.doing = Activity::answering(question.id);
                 cx.tell_about(Class::Response, &question, "reply.editing", &[]);
                 Vec::new()
             }
@@ -152,7 +152,7 @@ impl Questions {
             self.open_choices(&question, cx);
             return Vec::new();
         };
-        cx.doing = Doing::Watching;
+        cx.doing = Activity::Watching;
         let Some(at) = choice.checked_sub(1) else {
             self.wants(&question, cx);
             return Vec::new();
@@ -175,7 +175,7 @@ impl Questions {
 
     /// Adds a digit of a choice, which is sent as soon as no longer number is possible.
     pub(in crate::app) fn digit(&mut self, digit: usize, cx: &mut AppCx) -> AppFacts {
-        let Doing::Choosing(choices) = &mut cx.doing else {
+        let Activity::Choosing(choices) = &mut cx.doing else {
             return Vec::new();
         };
         let id = choices.question();
@@ -203,7 +203,7 @@ impl Questions {
         }
         // Typing an answer and pressing Enter is a decision; only the question must still be open.
         let Some(question) = self.still_there(id.0, Meant::Text, cx) else {
-            cx.doing = Doing::Watching;
+            cx.doing = Activity::Watching;
             return Vec::new();
         };
         let mut facts = match &question.body {
@@ -220,7 +220,7 @@ impl Questions {
     pub(in crate::app) fn submitted(&self, id: QuestionId, cx: &mut AppCx) {
         let question = cx.sessions.question(id);
         if question.is_some_and(|question| !question.is_answerable()) {
-            cx.doing = Doing::Watching;
+            cx.doing = Activity::Watching;
         }
     }
 

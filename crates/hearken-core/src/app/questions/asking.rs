@@ -12,7 +12,7 @@ use crate::session::{Question, QuestionId};
 
 use super::{Asking, Questions};
 use crate::app::cx::kind_of;
-use crate::app::{AppCx, AppFact, AppFacts, Conversation, Doing, Effect};
+use crate::app::{Activity, AppCx, AppFact, AppFacts, Conversation, Effect};
 
 impl Questions {
     /// Returns the questions that a key can be meant for, in a stable order: answerable ones first.
@@ -164,9 +164,9 @@ impl Questions {
         if others > 0 {
             self.note_change(cx.now.monotonic);
         }
-        if matches!(cx.doing, Doing::Quitting | Doing::Leaving(_)) {
+        if matches!(cx.doing, Activity::Quitting | Activity::Leaving(_)) {
             // Leaving would now leave one more question unanswered, so it must be requested again.
-            cx.doing = Doing::Watching;
+            cx.doing = Activity::Watching;
             cx.respond("quit.stay", &[]);
         }
         self.refresh_after(Some(id), cx);

@@ -17,7 +17,7 @@ use crate::session::{Question, QuestionBody, QuestionId};
 use super::Questions;
 use super::gate::Meant;
 use crate::app::activity::choice_progress::{Choices, Taken};
-use crate::app::{AnswerOrigin, AppCx, AppFacts, Doing};
+use crate::app::{Activity, AnswerOrigin, AppCx, AppFacts};
 
 /// The separator between several picked values: the protocol carries a single text (6.6.1).
 const BETWEEN: &str = ", ";
@@ -56,7 +56,7 @@ impl Questions {
 
     /// Opens the choices of a question.
     pub(super) fn open_choices(&self, question: &Question, cx: &mut AppCx) {
-        cx.doing = Doing::Choosing(Choices::new(question.id));
+        cx.doing = Activity::Choosing(Choices::new(question.id));
         let key = if takes_several(question) {
             "choice.open.several"
         } else {
@@ -107,13 +107,13 @@ impl Questions {
                     self.say_choice(&question, &labels, cx);
                     return;
                 };
-                if let Doing::Choosing(choices) = &mut cx.doing {
+                if let Activity::Choosing(choices) = &mut cx.doing {
                     choices.pick(at);
                 }
                 at
             }
         };
-        if let Doing::Choosing(choices) = &mut cx.doing {
+        if let Activity::Choosing(choices) = &mut cx.doing {
             choices.go_to(next);
         }
         self.say_choice(&question, &labels, cx);
@@ -169,7 +169,7 @@ impl Questions {
             .filter_map(|at| asked.choices.get(*at))
             .map(|choice| choice.value.as_str())
             .collect();
-        cx.doing = Doing::Watching;
+        cx.doing = Activity::Watching;
         let answer = Answer::Response(Response::Text(values.join(BETWEEN)));
         self.propose(&question, answer, cx)
     }

@@ -8,7 +8,7 @@ use super::Questions;
 use super::answering::contrary;
 use super::gate::Meant;
 use crate::app::activity::second_step::SecondStep;
-use crate::app::{AnswerOrigin, AppCx, AppFacts, Doing};
+use crate::app::{Activity, AnswerOrigin, AppCx, AppFacts};
 
 impl Questions {
     /// Asks for the second step.
@@ -56,7 +56,7 @@ impl Questions {
                 ..
             }
         );
-        cx.doing = Doing::Confirming(SecondStep::new(
+        cx.doing = Activity::Confirming(SecondStep::new(
             question.id,
             answer,
             cx.now,
@@ -106,7 +106,7 @@ impl Questions {
             return Vec::new();
         }
         let question = self.still_there(waiting, Meant::Confirm, cx);
-        cx.doing = Doing::Watching;
+        cx.doing = Activity::Watching;
         let Some(question) = question else {
             return Vec::new();
         };

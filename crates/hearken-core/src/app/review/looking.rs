@@ -10,7 +10,7 @@ use crate::session::QuestionId;
 
 use super::Review;
 use crate::app::change_sight::ChangeSight;
-use crate::app::{AppCx, Doing};
+use crate::app::{Activity, AppCx};
 
 /// How many announcements the line `h` repeats.
 const HISTORY_LINES: usize = 10;
@@ -43,7 +43,7 @@ pub(in crate::app) enum Direction {
 impl Review {
     /// Passes over several announcements of the history; in the help, over as many rows.
     pub(in crate::app) fn leap(&mut self, leap: Leap, cx: &mut AppCx) {
-        if let Doing::Helping { scroll, .. } = &mut cx.doing {
+        if let Activity::Helping { scroll, .. } = &mut cx.doing {
             *scroll = match leap {
                 Leap::Back => scroll.saturating_sub(LEAP),
                 Leap::Forward => (*scroll + LEAP).min(keys::BINDINGS.len() * 2),
@@ -151,7 +151,7 @@ impl Review {
 
     /// Moves one step in the history; in the help, one row.
     pub(in crate::app) fn step(&mut self, step: Direction, cx: &mut AppCx) {
-        if let Doing::Helping { scroll, .. } = &mut cx.doing {
+        if let Activity::Helping { scroll, .. } = &mut cx.doing {
             *scroll = match step {
                 Direction::Back => scroll.saturating_sub(1),
                 Direction::Forward => (*scroll + 1).min(keys::BINDINGS.len() * 2),

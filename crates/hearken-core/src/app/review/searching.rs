@@ -3,7 +3,7 @@
 use crate::announce::{Announcement, AnswerMethod, Arg};
 
 use super::{Hit, Review};
-use crate::app::{AppCx, Doing};
+use crate::app::{Activity, AppCx};
 
 impl Review {
     /// Searches the history backwards from the place under review; without a text, opens the editor.
@@ -11,7 +11,7 @@ impl Review {
         match text {
             Some(text) => self.find(&text, cx),
             None => {
-                cx.doing = Doing::searching();
+                cx.doing = Activity::searching();
                 cx.respond("search.editing", &[]);
             }
         }
@@ -19,7 +19,7 @@ impl Review {
 
     /// Searches for the typed text; without any, repeats the last search.
     pub(in crate::app) fn submit_search(&mut self, typed: String, cx: &mut AppCx) {
-        cx.doing = Doing::Watching;
+        cx.doing = Activity::Watching;
         let last = self.searched();
         match Some(typed).filter(|text| !text.is_empty()).or(last) {
             Some(text) => self.find(&text, cx),

@@ -5,7 +5,7 @@ use crate::link::LinkId;
 use crate::session::Question;
 
 use super::Run;
-use crate::app::{AppCx, AppFact, AppFacts, Doing, LinkStep, Links};
+use crate::app::{Activity, AppCx, AppFact, AppFacts, LinkStep, Links};
 
 impl Run {
     /// Leaves the source of the chosen conversation, or of the shown question, or of the last agent that said
@@ -18,18 +18,18 @@ impl Run {
         cx: &mut AppCx,
     ) -> AppFacts {
         let link = match cx.doing {
-            Doing::Leaving(link) => {
-                cx.doing = Doing::Watching;
+            Activity::Leaving(link) => {
+                cx.doing = Activity::Watching;
                 return leave(link);
             }
-            Doing::Watching
-            | Doing::Confirming(_)
-            | Doing::Answering { .. }
-            | Doing::Choosing(_)
-            | Doing::Quitting
-            | Doing::Searching(_)
-            | Doing::Prompting { .. }
-            | Doing::Helping { .. } => {
+            Activity::Watching
+            | Activity::Confirming(_)
+            | Activity::Answering { .. }
+            | Activity::Choosing(_)
+            | Activity::Quitting
+            | Activity::Searching(_)
+            | Activity::Prompting { .. }
+            | Activity::Helping { .. } => {
                 let of_last = cx.speakers().next().map(|key| key.link);
                 let still =
                     |link: &LinkId| links.get(*link).is_some_and(|view| !view.phase.is_over());
@@ -84,7 +84,7 @@ impl Run {
             reasons.push(program);
         }
         let args = [("reasons", Arg::Own(reasons.join(" ")))];
-        cx.doing = Doing::Leaving(link);
+        cx.doing = Activity::Leaving(link);
         let key = cx.face.pick("leave.ask", "leave.ask_lines");
         cx.respond(key, &args);
         Vec::new()

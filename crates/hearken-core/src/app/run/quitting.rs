@@ -8,7 +8,7 @@ use crate::protocol::Decision;
 use crate::session::{AnswerReach, Question, QuestionBody, QuestionRun};
 
 use super::Run;
-use crate::app::{AppCx, AppFact, AppFacts, Doing, Exit, Links};
+use crate::app::{Activity, AppCx, AppFact, AppFacts, Exit, Links};
 
 /// How long leaving waits for an answer that is under way.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
@@ -75,13 +75,13 @@ impl Run {
         cx: &mut AppCx,
     ) -> AppFacts {
         let open = undecided(links, cx);
-        let asked = matches!(cx.doing, Doing::Quitting) || self.is_parting();
+        let asked = matches!(cx.doing, Activity::Quitting) || self.is_parting();
         let ends = links.lost_at_end(cx);
         let decided = asked || (open.is_empty() && ends.is_empty());
         // A given answer must arrive; leaving waits for it, but not for ever, and not if the person asks again.
         if decided && !all_sent && !self.is_parting() {
-            if matches!(cx.doing, Doing::Quitting) {
-                cx.doing = Doing::Watching;
+            if matches!(cx.doing, Activity::Quitting) {
+                cx.doing = Activity::Watching;
             }
             self.part(exit, cx.now.monotonic + LAST_ANSWER);
             cx.respond("quit.sending", &[]);
@@ -98,7 +98,7 @@ impl Run {
                 ("defaults", Arg::Own(self.defaults(&open, links, cx))),
                 ("ends", Arg::Own(ends)),
             ];
-            cx.doing = Doing::Quitting;
+            cx.doing = Activity::Quitting;
             let key = cx.face.pick("quit.ask", "quit.ask_lines");
             cx.respond(key, &args);
         }
