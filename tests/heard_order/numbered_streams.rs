@@ -7,7 +7,7 @@ use std::time::Duration;
 use hearken::link::LinkId;
 use hearken::protocol::{Now, decode};
 use hearken::session::{
-    AnomalyKind, Change, ChangeKind, Danger, Ended, Gravity, QuestionBody, Sessions,
+    AnomalyKind, Change, ChangeKind, Danger, Gravity, QuestionBody, SessionEndEvent, Sessions,
 };
 use serde_json::{Value, json};
 
@@ -224,9 +224,9 @@ fn arrivals(dice: &mut StreamDice, length: usize) -> Vec<usize> {
 fn words(change: &Change, sessions: &Sessions) -> Option<String> {
     let summary = match &change.what {
         ChangeKind::SessionStarted(event) => &event.summary,
-        ChangeKind::SessionEnded(Ended::Completed(event)) => &event.summary,
-        ChangeKind::SessionEnded(Ended::Errored(event)) => &event.summary,
-        ChangeKind::SessionEnded(Ended::Cancelled(event)) => &event.summary,
+        ChangeKind::SessionEnded(SessionEndEvent::Completed(event)) => &event.summary,
+        ChangeKind::SessionEnded(SessionEndEvent::Errored(event)) => &event.summary,
+        ChangeKind::SessionEnded(SessionEndEvent::Cancelled(event)) => &event.summary,
         ChangeKind::StateChanged(event) => &event.summary,
         ChangeKind::Progress(event) => &event.summary,
         ChangeKind::ToolInvoked(event) => &event.summary,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::dialect::{DialectOutput, PersonRequest};
 use crate::link::{DeliveryFailure, Fault, LinkEvent, LinkId};
-use crate::session::{Change, ChangeKind, Ended, SessionKey};
+use crate::session::{Change, ChangeKind, SessionEndEvent, SessionKey};
 
 use super::hands::scanning::{Prompting, ScanScene};
 use super::timers::{Fired, Timer, TimerTurn};
@@ -268,7 +268,7 @@ impl App {
             ) {
                 self.run.note_session();
             }
-            if let ChangeKind::SessionEnded(Ended::Errored(_)) = &change.what {
+            if let ChangeKind::SessionEnded(SessionEndEvent::Errored(_)) = &change.what {
                 self.run.note_failure();
             }
             if let ChangeKind::QuestionClosed { question, .. } = &change.what {

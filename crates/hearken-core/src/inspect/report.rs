@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dialect::ForeignFormat;
 use crate::protocol::{Problem, Severity};
-use crate::session::{AnomalyKind, Danger, Ending};
+use crate::session::{AnomalyKind, Danger, SessionEndKind};
 
 use super::report_wording::Wording;
 use super::stream_rules::Fact;
@@ -220,7 +220,7 @@ pub struct SessionReport {
     /// The number of its events.
     pub events: u64,
     /// How it ended; absent if no end was seen.
-    pub ending: Option<Ending>,
+    pub ending: Option<SessionEndKind>,
     /// The number of tool calls.
     pub tools: u64,
     /// The number of questions.
@@ -241,9 +241,9 @@ impl SessionReport {
     /// Returns the word for how it ended.
     pub fn ended(&self) -> &'static str {
         match self.ending {
-            Some(Ending::Completed) => "completed",
-            Some(Ending::Errored) => "errored",
-            Some(Ending::Cancelled) => "cancelled",
+            Some(SessionEndKind::Completed) => "completed",
+            Some(SessionEndKind::Errored) => "errored",
+            Some(SessionEndKind::Cancelled) => "cancelled",
             None => "not ended",
         }
     }
@@ -277,9 +277,9 @@ impl SessionReport {
     /// Returns it as one line.
     fn to_text(&self, wording: &dyn Wording) -> String {
         let ended = match self.ending {
-            Some(Ending::Completed) => "completed",
-            Some(Ending::Errored) => "errored",
-            Some(Ending::Cancelled) => "cancelled",
+            Some(SessionEndKind::Completed) => "completed",
+            Some(SessionEndKind::Errored) => "errored",
+            Some(SessionEndKind::Cancelled) => "cancelled",
             None => "none",
         };
         let open = |key: &str, n: u64| match n {

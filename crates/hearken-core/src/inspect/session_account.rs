@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::protocol::{
     OutputId, OutputStreaming, SessionCompleted, SessionId, SessionStarted, ToolInvoked,
 };
-use crate::session::{AnomalyKind, Change, ChangeKind, Ended};
+use crate::session::{AnomalyKind, Change, ChangeKind, SessionEndEvent};
 
 use super::safe_names;
 use super::stream_rules::{Fact, StreamRule};
@@ -71,7 +71,7 @@ impl Accounts {
             account.call(event)
         } else if let ChangeKind::Output { event, .. } = &change.what {
             account.chunk(event)
-        } else if let ChangeKind::SessionEnded(Ended::Completed(event)) = &change.what {
+        } else if let ChangeKind::SessionEnded(SessionEndEvent::Completed(event)) = &change.what {
             let of = |is_meant: &dyn Fn(&SessionId) -> bool| -> (u64, bool) {
                 let meant = || self.all.iter().filter(|(id, _)| is_meant(id));
                 let invoked = meant().map(|(_, account)| account.invoked).sum();

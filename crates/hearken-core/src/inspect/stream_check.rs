@@ -13,8 +13,8 @@ use crate::protocol::{
     Answer, Decoded, Envelope, RecentValues, RecordedReply, Severity, ToolInvoked, Unobserved,
 };
 use crate::session::{
-    AnomalyKind, Change, ChangeKind, Consent, Danger, Ended, Ending, LinkId, Session, SessionKey,
-    Sessions, Sight, ToolCall,
+    AnomalyKind, Change, ChangeKind, Consent, Danger, LinkId, Reception, Session, SessionEndEvent,
+    SessionEndKind, SessionKey, Sessions, ToolCall,
 };
 
 use super::json_lines::{Gatherer, JsonText};
@@ -331,7 +331,7 @@ impl Checker {
             Some(of) => of.index,
             None => self.known.get(&change.key).copied(),
         };
-        let linked = if let ChangeKind::SessionEnded(Ended::Completed(_)) = change.what {
+        let linked = if let ChangeKind::SessionEnded(SessionEndEvent::Completed(_)) = change.what {
             self.sessions.linked_to(&change.key)
         } else {
             Vec::new()
@@ -403,9 +403,9 @@ impl Checker {
             ChangeKind::SessionEnded(ended) => {
                 if let Some(report) = report {
                     report.ending = Some(match ended {
-                        Ended::Completed(_) => Ending::Completed,
-                        Ended::Errored(_) => Ending::Errored,
-                        Ended::Cancelled(_) => Ending::Cancelled,
+                        SessionEndEvent::Completed(_) => SessionEndKind::Completed,
+                        SessionEndEvent::Errored(_) => SessionEndKind::Errored,
+                        SessionEndEvent::Cancelled(_) => SessionEndKind::Cancelled,
                     });
                 }
                 return index.map_or((), |index| self.start_is_missing(index));
@@ -486,9 +486,9 @@ impl Checker {
         let asked = |call: &ToolCall| match call.consent {
             Consent::NotNeeded
             | Consent::Asked(_)
-            | Consent::Missing(Sight::Partial)
-            | Consent::MissingTold(Sight::Partial) => true,
-            Consent::Missing(Sight::Whole) | Consent::MissingTold(Sight::Whole) => false,
+            | Consent::Missing(Reception::Partial)
+            | Consent::MissingTold(Reception::Partial) => true,
+            Consent::Missing(Reception::Whole) | Consent::MissingTold(Reception::Whole) => false,
         };
         let call = |session: &Session| {
             let same =

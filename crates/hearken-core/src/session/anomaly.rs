@@ -3,7 +3,7 @@
 use crate::protocol::{Finding, Severity};
 
 use super::key::QuestionId;
-use super::model::{Sight, ToolCall};
+use super::model::{Reception, ToolCall};
 use super::suspicion::{Gravity, Suspicion};
 
 /// Builds the list of departures, each with its name, section and severity, so that no departure lacks one.
@@ -213,15 +213,15 @@ pub enum Danger {
 
 impl Danger {
     /// Returns the danger of an irreversible call for which no question was received.
-    pub(super) fn unasked(call: &ToolCall, done: bool, sight: Sight) -> Self {
+    pub(super) fn unasked(call: &ToolCall, done: bool, sight: Reception) -> Self {
         let (tool, gravity) = (call.tool.clone(), call.gravity());
         match sight {
-            Sight::Whole => Self::Unasked {
+            Reception::Whole => Self::Unasked {
                 tool,
                 done,
                 gravity,
             },
-            Sight::Partial => Self::PerhapsUnasked {
+            Reception::Partial => Self::PerhapsUnasked {
                 tool,
                 done,
                 gravity,

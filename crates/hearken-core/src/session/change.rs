@@ -12,7 +12,7 @@ use crate::protocol::{
 use super::action_fate::Aftermath;
 use super::anomaly::{Anomaly, Danger};
 use super::key::{QuestionId, SessionKey};
-use super::model::Ending;
+use super::model::SessionEndKind;
 use super::question::CloseReason;
 
 /// One change of one session.
@@ -44,7 +44,7 @@ pub struct Change {
 
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ended {
+pub enum SessionEndEvent {
     /// Successfully.
     Completed(SessionCompleted),
     /// By an error.
@@ -63,9 +63,9 @@ pub enum ChangeKind {
     /// An agent works in a session that another agent has begun (A.9, pattern 1).
     HelperJoined,
     /// The session of such an agent ended with its lead's; the lead's end is announced.
-    HelperEnded(Ending),
+    HelperEnded(SessionEndKind),
     /// A session ended.
-    SessionEnded(Ended),
+    SessionEnded(SessionEndEvent),
     /// The agent entered another state.
     StateChanged(StateChanged),
     /// Progress was made.

@@ -12,7 +12,7 @@ use super::anomaly::Danger;
 use super::change::{Change, ChangeKind};
 use super::context::Context;
 use super::key::{QuestionId, SessionKey};
-use super::model::{Consent, Session, Sight, ToolCall};
+use super::model::{Consent, Reception, Session, ToolCall};
 use super::question::{Question, ToolWord};
 use super::question_body::QuestionBody;
 use super::sessions::Sessions;
@@ -149,12 +149,12 @@ impl Sessions {
         if call.consent != Consent::NotNeeded {
             match call.consent {
                 // Its question came after all, so it is not among those that may be missing.
-                Consent::Missing(Sight::Partial) | Consent::MissingTold(Sight::Partial) => {
+                Consent::Missing(Reception::Partial) | Consent::MissingTold(Reception::Partial) => {
                     session.unseen_questions = session.unseen_questions.saturating_add(1);
                 }
                 Consent::NotNeeded
-                | Consent::Missing(Sight::Whole)
-                | Consent::MissingTold(Sight::Whole)
+                | Consent::Missing(Reception::Whole)
+                | Consent::MissingTold(Reception::Whole)
                 | Consent::Asked(_) => {}
             }
             call.consent = Consent::Asked(id);
@@ -197,9 +197,9 @@ impl Sessions {
             None => match self.sessions.get_mut(key) {
                 Some(session) if session.unseen_questions > 0 => {
                     session.unseen_questions -= 1;
-                    Consent::Missing(Sight::Partial)
+                    Consent::Missing(Reception::Partial)
                 }
-                Some(_) | None => Consent::Missing(Sight::Whole),
+                Some(_) | None => Consent::Missing(Reception::Whole),
             },
         }
     }

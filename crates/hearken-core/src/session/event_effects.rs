@@ -6,14 +6,14 @@ use std::time::Duration;
 use crate::protocol::{Event, Progress, SessionStarted, StateChanged, Summary};
 
 use super::anomaly::{AnomalyKind, Danger};
-use super::change::{ChangeKind, Ended};
+use super::change::{ChangeKind, SessionEndEvent};
 use super::context::Context;
 use super::key::{QuestionId, SessionKey};
 use super::machine_observer::Subject;
 use super::machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, ToolEvent, ToolRun,
 };
-use super::model::{Ending, Session, shown};
+use super::model::{Session, SessionEndKind, shown};
 use super::question::{CloseReason, Question};
 use super::sessions::Sessions;
 
@@ -86,15 +86,21 @@ impl Sessions {
         }
         match event {
             Event::SessionStarted(event) => self.start(context, event, refused && !overtaken),
-            Event::SessionCompleted(event) => {
-                self.end(context, Ending::Completed, Ended::Completed(event))
-            }
-            Event::SessionErrored(event) => {
-                self.end(context, Ending::Errored, Ended::Errored(event))
-            }
-            Event::SessionCancelled(event) => {
-                self.end(context, Ending::Cancelled, Ended::Cancelled(event))
-            }
+            Event::SessionCompleted(event) => self.end(
+                context,
+                SessionEndKind::Completed,
+                SessionEndEvent::Completed(event),
+            ),
+            Event::SessionErrored(event) => self.end(
+                context,
+                SessionEndKind::Errored,
+                SessionEndEvent::Errored(event),
+            ),
+            Event::SessionCancelled(event) => self.end(
+                context,
+                SessionEndKind::Cancelled,
+                SessionEndEvent::Cancelled(event),
+            ),
             Event::StateChanged(event) => self.change_state(context, event),
             Event::Progress(event) => {
                 if let Some(session) = self.sessions.of_mut(context) {
@@ -222,7 +228,7 @@ impl Sessions {
         }
     }
 
-    fn end(&mut self, context: &mut Context, ending: Ending, event: Ended) {
+    fn end(&mut self, context: &mut Context, ending: SessionEndKind, event: SessionEndEvent) {
         let is_lead = match self.sessions.of(context) {
             // The first ending stands; the anomaly was noted.
             Some(session) if session.is_ended() => return,
@@ -237,7 +243,7 @@ impl Sessions {
     }
 
     /// Ends a session with everything that is open in it.
-    pub(super) fn close_session(&mut self, context: &mut Context, ending: Ending) {
+    pub(super) fn close_session(&mut self, context: &mut Context, ending: SessionEndKind) {
         let Some(session) = self.sessions.of_mut(context) else {
             return;
         };
@@ -254,7 +260,8 @@ impl Sessions {
         self.sessions.end(context.key);
         let asked = self.open_of(context.key);
         // Not leaving `awaiting_input` is a fault only if the agent goes on to the end (6.8).
-        let not_left = ending == Ending::Completed && whole && (owes_leaving || !asked.is_empty());
+        let not_left =
+            ending == SessionEndKind::Completed && whole && (owes_leaving || !asked.is_empty());
         // The session's questions are closed before the announcement of its end, so that none outlives it.
         for id in asked {
             self.close_told(context, id, CloseReason::SessionEnded);
@@ -286,7 +293,7 @@ impl Sessions {
         if not_left {
             self.anomaly(context, AnomalyKind::AwaitingInputNotLeft, String::new());
         }
-        if ending == Ending::Completed && whole {
+        if ending == SessionEndKind::Completed && whole {
             self.check_consequences(context);
         }
         self.note_end_of_turn(context.key);

@@ -55,7 +55,7 @@ mod waiting_lists;
 pub use crate::link::LinkId;
 pub use action_fate::{Aftermath, Fate};
 pub use anomaly::{Anomaly, AnomalyDetail, AnomalyKind, Danger};
-pub use change::{Change, ChangeKind, Ended};
+pub use change::{Change, ChangeKind, SessionEndEvent};
 pub use key::{QuestionId, SessionKey};
 pub(crate) use keyed_slab::{KeyName, KeyedItem, KeyedSlab};
 pub use machine_observer::{MachineStep, Observer, Subject};
@@ -63,7 +63,7 @@ pub use machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, OutputRun, QuestionEvent,
     QuestionRun, ToolEvent, ToolRun,
 };
-pub use model::{Consent, Ending, Output, Phase, Session, Sight, ToolCall};
+pub use model::{Consent, Output, Phase, Reception, Session, SessionEndKind, ToolCall};
 pub use question::{
     AnswerReach, CloseReason, GivenAnswer, Question, ReplyState, ToolWord, Warning,
 };

@@ -36,7 +36,7 @@ const AROUND: usize = 512;
 
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ending {
+pub enum SessionEndKind {
     /// Successfully.
     Completed,
     /// By an error.
@@ -53,10 +53,10 @@ pub enum Phase {
     /// It is blocked by its oldest open question, given here.
     Waiting(QuestionId),
     /// It is over.
-    Ended(Ending),
+    Ended(SessionEndKind),
 }
 
-impl Ending {
+impl SessionEndKind {
     /// Returns the event that ends a session in this way.
     pub(super) fn event(self) -> LifecycleEvent {
         match self {
@@ -72,9 +72,9 @@ impl Phase {
     pub fn lifecycle(self) -> Lifecycle {
         match self {
             Self::Running | Self::Waiting(_) => Lifecycle::Active,
-            Self::Ended(Ending::Completed) => Lifecycle::Completed,
-            Self::Ended(Ending::Errored) => Lifecycle::Errored,
-            Self::Ended(Ending::Cancelled) => Lifecycle::Cancelled,
+            Self::Ended(SessionEndKind::Completed) => Lifecycle::Completed,
+            Self::Ended(SessionEndKind::Errored) => Lifecycle::Errored,
+            Self::Ended(SessionEndKind::Cancelled) => Lifecycle::Cancelled,
         }
     }
 }
@@ -85,16 +85,16 @@ pub enum Consent {
     /// The call is not irreversible.
     NotNeeded,
     /// No question about it has come yet.
-    Missing(Sight),
+    Missing(Reception),
     /// No question about it has come, and this was announced.
-    MissingTold(Sight),
+    MissingTold(Reception),
     /// This question was about it.
     Asked(QuestionId),
 }
 
 /// How certain it is that a message not received was never sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sight {
+pub enum Reception {
     /// Every message that could have contained it was received.
     Whole,
     /// It may have been sent before we joined, or be among missing messages.
@@ -357,7 +357,7 @@ impl Session {
     }
 
     /// Returns how it ended.
-    pub fn ending(&self) -> Option<Ending> {
+    pub fn ending(&self) -> Option<SessionEndKind> {
         match self.phase {
             Phase::Ended(ending) => Some(ending),
             Phase::Running | Phase::Waiting(_) => None,
@@ -430,11 +430,11 @@ impl Session {
                 break;
             }
             let unsure = match call.consent {
-                Consent::Missing(Sight::Whole) => Consent::Missing(Sight::Partial),
-                Consent::MissingTold(Sight::Whole) => Consent::MissingTold(Sight::Partial),
+                Consent::Missing(Reception::Whole) => Consent::Missing(Reception::Partial),
+                Consent::MissingTold(Reception::Whole) => Consent::MissingTold(Reception::Partial),
                 Consent::NotNeeded
-                | Consent::Missing(Sight::Partial)
-                | Consent::MissingTold(Sight::Partial)
+                | Consent::Missing(Reception::Partial)
+                | Consent::MissingTold(Reception::Partial)
                 | Consent::Asked(_) => continue,
             };
             call.consent = unsure;

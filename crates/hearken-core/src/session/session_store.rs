@@ -458,7 +458,7 @@ mod tests {
         };
         let end = |known: &mut SessionStore, key: &SessionKey| {
             if let Some(session) = known.get_mut(key) {
-                session.phase = Phase::Ended(crate::session::Ending::Completed);
+                session.phase = Phase::Ended(crate::session::SessionEndKind::Completed);
             }
             known.end(key);
         };

@@ -22,7 +22,7 @@ use super::anomaly::AnomalyKind;
 use super::change::ChangeKind;
 use super::context::Context;
 use super::key::SessionKey;
-use super::model::{Ending, Numbering, Phase, Session};
+use super::model::{Numbering, Phase, Session, SessionEndKind};
 use super::question::{CloseReason, Question};
 use super::sessions::Sessions;
 
@@ -63,7 +63,7 @@ impl Sessions {
     }
 
     /// Ends the helpers of a lead whose session ends.
-    pub(super) fn end_helpers(&mut self, context: &mut Context, ending: Ending) {
+    pub(super) fn end_helpers(&mut self, context: &mut Context, ending: SessionEndKind) {
         let is_helper = |session: &&Session| session.helps && !session.is_ended();
         let helpers: SmallVec<[(SessionKey, Arc<str>); 2]> = self
             .sessions

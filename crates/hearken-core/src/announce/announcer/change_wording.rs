@@ -8,7 +8,7 @@ use crate::protocol::{
     ErrorCategory, Level, Progress, SessionErrored, StateChanged, Summary, ToolCompleted,
     ToolInvoked, ToolStatus, Urgency,
 };
-use crate::session::{Change, ChangeKind, Ended, QuestionId, Session, Sessions};
+use crate::session::{Change, ChangeKind, QuestionId, Session, SessionEndEvent, Sessions};
 
 use super::{Announcer, Draft};
 use crate::announce::announcement::{
@@ -231,12 +231,12 @@ impl Announcer {
         }
     }
 
-    fn ended(&self, change: &Change, ended: &Ended, sessions: &Sessions) -> Draft {
+    fn ended(&self, change: &Change, ended: &SessionEndEvent, sessions: &Sessions) -> Draft {
         let rejections = sessions.rejections(&change.key);
         match ended {
             // "Finished: Done." must not sound as if the rejected action had been done: the agent's own words
             // are included, at least in their normal form.
-            Ended::Completed(event) if rejections > 0 => {
+            SessionEndEvent::Completed(event) if rejections > 0 => {
                 let level = self
                     .level(change.key.link, AnnouncementKind::SessionCompleted)
                     .max(Verbosity::Normal);
@@ -249,9 +249,9 @@ impl Announcer {
                     &[("n", Arg::own(rejections)), ("summary", said)],
                 )
             }
-            Ended::Completed(event) => self.ended_well(change, event),
-            Ended::Errored(event) => self.errored(change, event),
-            Ended::Cancelled(event) => {
+            SessionEndEvent::Completed(event) => self.ended_well(change, event),
+            SessionEndEvent::Errored(event) => self.errored(change, event),
+            SessionEndEvent::Cancelled(event) => {
                 let summary =
                     self.summary(change, &event.summary, AnnouncementKind::SessionCancelled);
                 let partial = agents(change, event.partial_result.as_deref());

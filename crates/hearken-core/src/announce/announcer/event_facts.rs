@@ -10,7 +10,7 @@ use crate::protocol::{
     ErrorCategory, HandoffRequested, Progress, RiskLevel, SessionCancelled, SessionCompleted,
     SessionErrored, Summary,
 };
-use crate::session::{Change, ChangeKind, Ended, Session, Sessions, ToolCall};
+use crate::session::{Change, ChangeKind, Session, SessionEndEvent, Sessions, ToolCall};
 
 use super::agent_version::AgentVersion;
 use super::change_wording::{agents, name};
@@ -58,13 +58,19 @@ impl Announcer {
                     facts.words.extend(self.made_by(session));
                 }
             }
-            ChangeKind::SessionEnded(Ended::Completed(SessionCompleted { result_uri, .. })) => {
+            ChangeKind::SessionEnded(SessionEndEvent::Completed(SessionCompleted {
+                result_uri,
+                ..
+            })) => {
                 self.address(&mut facts, change, "fact.result", result_uri.as_deref());
             }
-            ChangeKind::SessionEnded(Ended::Errored(event)) => {
+            ChangeKind::SessionEnded(SessionEndEvent::Errored(event)) => {
                 self.error_facts(&mut facts, change, event)
             }
-            ChangeKind::SessionEnded(Ended::Cancelled(SessionCancelled { reason, .. })) => {
+            ChangeKind::SessionEnded(SessionEndEvent::Cancelled(SessionCancelled {
+                reason,
+                ..
+            })) => {
                 let reason = reason.as_deref().map(|reason| reason.replace('_', " "));
                 self.fact(
                     &mut facts,

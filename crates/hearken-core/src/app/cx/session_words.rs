@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{Arg, Quote, QuoteKind, Segment};
-use crate::session::{Ending, Phase, QuestionId, Session, ToolCall};
+use crate::session::{Phase, QuestionId, Session, SessionEndKind, ToolCall};
 
 use super::AppCx;
 
@@ -135,9 +135,9 @@ impl AppCx {
             Phase::Running => "status.phase.running",
             Phase::Waiting(id) if self.is_answered(id) => "status.phase.answered",
             Phase::Waiting(_) => "status.phase.waiting",
-            Phase::Ended(Ending::Completed) => "status.phase.completed",
-            Phase::Ended(Ending::Errored) => "status.phase.errored",
-            Phase::Ended(Ending::Cancelled) => "status.phase.cancelled",
+            Phase::Ended(SessionEndKind::Completed) => "status.phase.completed",
+            Phase::Ended(SessionEndKind::Errored) => "status.phase.errored",
+            Phase::Ended(SessionEndKind::Cancelled) => "status.phase.cancelled",
         };
         let state = session
             .state

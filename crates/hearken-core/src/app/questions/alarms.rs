@@ -11,7 +11,7 @@
 
 use crate::announce::Arg;
 use crate::protocol::RiskLevel;
-use crate::session::{AnswerReach, Ended, LinkId, Question, QuestionBody, QuestionId};
+use crate::session::{AnswerReach, LinkId, Question, QuestionBody, QuestionId, SessionEndEvent};
 
 use super::Questions;
 use super::shown_question::ALARMS;
@@ -96,21 +96,26 @@ impl Questions {
     }
 
     /// Notifies a person who is certainly looking elsewhere that an agent that they prompted has finished its work.
-    pub(in crate::app) fn turn_ended(&mut self, link: LinkId, ended: &Ended, cx: &mut AppCx) {
+    pub(in crate::app) fn turn_ended(
+        &mut self,
+        link: LinkId,
+        ended: &SessionEndEvent,
+        cx: &mut AppCx,
+    ) {
         if !self.calls.is_elsewhere() {
             return;
         }
         let key = match ended {
-            Ended::Completed(_) => "notice.turn.done",
-            Ended::Errored(_) => "notice.turn.failed",
-            Ended::Cancelled(_) => "notice.turn.stopped",
+            SessionEndEvent::Completed(_) => "notice.turn.done",
+            SessionEndEvent::Errored(_) => "notice.turn.failed",
+            SessionEndEvent::Cancelled(_) => "notice.turn.stopped",
         };
         let about = Noticed::Turn(link);
         self.calls.notify(about);
         cx.effects.push(Effect::Notify(Notice {
             about,
             text: cx.phrases().text(key, &[]),
-            urgent: matches!(ended, Ended::Errored(_)),
+            urgent: matches!(ended, SessionEndEvent::Errored(_)),
         }));
     }
 

@@ -47,7 +47,7 @@ fn a_helper_joins_its_lead_and_ends_with_it() {
     assert_eq!(lead.key.agent.as_str(), "a");
     let what = stage.on("session.completed", json!({}));
     assert_eq!(anomalies(&what), []);
-    assert_eq!(what[0], ChangeKind::HelperEnded(Ending::Completed));
+    assert_eq!(what[0], ChangeKind::HelperEnded(SessionEndKind::Completed));
     assert!(matches!(what[1], ChangeKind::SessionEnded(_)));
     assert!(helper(&stage).is_ended());
 }
