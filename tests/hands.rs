@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use hearken::announce::{AnswerMethod, Phrases};
 use hearken::app::{
-    App, Drawn, Effect, Input, LinkOrder, Setup, Showing, SourceSetup, Until, VoiceWish,
+    App, Effect, Input, LinkOrder, QuestionVisibility, Setup, SourceSetup, Until, VisiblePage,
+    VoiceWish,
 };
 use hearken::config::{Config, Dialect};
 use hearken::dialect::TransportKind;
@@ -269,8 +270,8 @@ impl HandsRig {
         };
         self.model.in_sight(&token, at);
         let showing = match self.app.mode() {
-            Mode::Choosing(..) => Showing::Choices(shown.question),
-            _ => Showing::Page(Drawn::whole(shown.question)),
+            Mode::Choosing(..) => QuestionVisibility::Choices(shown.question),
+            _ => QuestionVisibility::Page(VisiblePage::whole(shown.question)),
         };
         Input::Drawn { showing, at }
     }
@@ -278,7 +279,7 @@ impl HandsRig {
     fn blank(&mut self) {
         self.model.out_of_sight();
         self.input(Input::Drawn {
-            showing: Showing::Blank,
+            showing: QuestionVisibility::Blank,
             at: self.now.monotonic,
         });
     }

@@ -10,7 +10,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use crate::announce::{Arg, ChangeInSight, ChangeItem, ChangePlace, LineInSight};
-use crate::app::DrawnChange;
+use crate::app::VisibleChange;
 use crate::keys::Mode;
 use crate::session::Question;
 
@@ -27,7 +27,7 @@ const HEADED: usize = 4;
 #[derive(Default)]
 pub(super) struct ChangeRows {
     pub(super) rows: Vec<PaneRow>,
-    pub(super) drawn: Option<DrawnChange>,
+    pub(super) drawn: Option<VisibleChange>,
 }
 
 /// Returns what a question changes from the place that was read last; before any was read, only the first place. Empty
@@ -42,7 +42,7 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
     if room == 0 || read.is_none() && room < FEWEST {
         return ChangeRows {
             rows: Vec::new(),
-            drawn: read.map(|_| DrawnChange { from, to: from }),
+            drawn: read.map(|_| VisibleChange { from, to: from }),
         };
     }
     let lines = places.iter().flat_map(|place| &place.items);
@@ -122,7 +122,7 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
     }
     ChangeRows {
         rows: laid.rows,
-        drawn: Some(DrawnChange { from, to: laid.to }),
+        drawn: Some(VisibleChange { from, to: laid.to }),
     }
 }
 

@@ -3,7 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::app::{App, Showing};
+use crate::app::{App, QuestionVisibility};
 
 use super::text_rows::{self, PaneRow};
 use super::{View, key_hints};
@@ -42,7 +42,7 @@ fn all_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
     let (app, look) = (view.app, view.look);
     let head = |words: String| PaneRow::head(words, look.region());
     let mut all: Vec<PaneRow> = Vec::new();
-    let mut now = key_hints::of_question(app, Showing::SideQuestion);
+    let mut now = key_hints::of_question(app, QuestionVisibility::SideQuestion);
     now.extend(key_hints::when_watching(app));
     if !now.is_empty() {
         all.push(head(app.phrases().text("help.now", &[])));

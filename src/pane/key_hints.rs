@@ -7,7 +7,7 @@ use ratatui::widgets::Paragraph;
 use unicode_width::UnicodeWidthStr;
 
 use crate::announce::{AnnouncementKind, Arg, wrap};
-use crate::app::{App, Showing};
+use crate::app::{App, QuestionVisibility};
 use crate::keys::Mode;
 use crate::protocol::{Decision, ResponseKind};
 use crate::session::{Question, QuestionBody};
@@ -22,12 +22,14 @@ const LONGEST_ANSWER: usize = 24;
 
 /// Returns the keys that answer the shown question beside what is drawn of it: before all of it was shown, those that
 /// turn to the rest or reject it.
-pub(super) fn of_question(app: &App, showing: Showing) -> Vec<String> {
+pub(super) fn of_question(app: &App, showing: QuestionVisibility) -> Vec<String> {
     // A change on the screen itself says how to turn its pages.
     let has_change = match showing {
-        Showing::Page(drawn) => drawn.change.is_some(),
-        Showing::Change(..) => true,
-        Showing::Blank | Showing::SideQuestion | Showing::Choices(_) => false,
+        QuestionVisibility::Page(drawn) => drawn.change.is_some(),
+        QuestionVisibility::Change(..) => true,
+        QuestionVisibility::Blank
+        | QuestionVisibility::SideQuestion
+        | QuestionVisibility::Choices(_) => false,
     };
     let change = !has_change && app.hides_changes();
     offered(app, app.shows_whole(showing), change)

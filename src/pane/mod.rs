@@ -52,7 +52,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::widgets::Clear;
 
 use crate::announce::{Announcement, AnnouncementKind};
-use crate::app::{App, Showing};
+use crate::app::{App, QuestionVisibility};
 use crate::keys::Mode;
 use crate::protocol::Now;
 
@@ -89,7 +89,13 @@ struct View<'a> {
 
 /// Draws everything, puts the cursor where attention belongs, and returns how much of the shown question is
 /// visible.
-pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: Look) -> Showing {
+pub fn draw(
+    frame: &mut Frame<'_>,
+    app: &App,
+    now: Now,
+    zone: &TimeZone,
+    look: Look,
+) -> QuestionVisibility {
     draw_with_places(frame, app, now, zone, look, &ClickPlaces::default())
 }
 
@@ -101,10 +107,10 @@ pub fn draw_with_places(
     zone: &TimeZone,
     look: Look,
     places: &ClickPlaces,
-) -> Showing {
+) -> QuestionVisibility {
     let whole = frame.area();
     if whole.width == 0 || whole.height == 0 {
-        return Showing::SideQuestion;
+        return QuestionVisibility::SideQuestion;
     }
     highlight::begin();
     let regions = whole.height >= ROOM_FOR_REGIONS;
@@ -122,11 +128,11 @@ pub fn draw_with_places(
     if app.mode() == Mode::Help {
         let first = take_top(&mut area, 1);
         let keys = take_keys(view, &mut area);
-        draw_keys(frame, view, keys, Showing::SideQuestion);
+        draw_keys(frame, view, keys, QuestionVisibility::SideQuestion);
         let rows = help::draw(frame, view, area);
         draw_first(frame, view, first, rows);
         frame.set_cursor_position(Position::new(area.x, area.y));
-        return Showing::SideQuestion;
+        return QuestionVisibility::SideQuestion;
     }
     if regions || app.shown().is_none() {
         let first = take_top(&mut area, 1);
@@ -151,7 +157,7 @@ pub fn draw_with_places(
         draw_beside_question(frame, view, area, whole)
     } else {
         draw_without_question(frame, view, area, whole);
-        Showing::SideQuestion
+        QuestionVisibility::SideQuestion
     };
     draw_keys(frame, view, keys, showing);
     showing
@@ -163,10 +169,10 @@ fn draw_beside_question(
     view: View<'_>,
     mut area: Rect,
     whole: Rect,
-) -> Showing {
+) -> QuestionVisibility {
     let (app, look) = (view.app, view.look);
     let Some((shown, question)) = app.shown() else {
-        return Showing::SideQuestion;
+        return QuestionVisibility::SideQuestion;
     };
     // The place does not depend on typing or responses, so that no page is divided anew.
     let beside = match app.mode() {
@@ -209,7 +215,7 @@ fn draw_beside_question(
         let covered = wanted.saturating_sub(area.height).min(over);
         let height = wanted.min(area.height + covered);
         if covered > 0 {
-            showing = Showing::SideQuestion;
+            showing = QuestionVisibility::SideQuestion;
         }
         // A danger covers what comes before the action rather than the action.
         let is_danger = |told: &Arc<Announcement>| told.kind == AnnouncementKind::Danger;
@@ -277,7 +283,7 @@ fn draw_first(frame: &mut Frame<'_>, view: View<'_>, place: Rect, help: Option<H
 }
 
 /// Returns the keys, beside what is drawn of a question. On a small screen, its own come first.
-fn rows_of_keys(view: View<'_>, showing: Showing, width: u16) -> Vec<String> {
+fn rows_of_keys(view: View<'_>, showing: QuestionVisibility, width: u16) -> Vec<String> {
     let mut units = if view.regions || view.app.mode() != Mode::Watching {
         Vec::new()
     } else {
@@ -293,14 +299,14 @@ fn take_keys(view: View<'_>, area: &mut Rect) -> Rect {
     let height = if view.app.shown().is_some() && !view.regions {
         most.min(if area.width < text_rows::NARROW { 2 } else { 1 })
     } else {
-        let lines = rows_of_keys(view, Showing::SideQuestion, area.width);
+        let lines = rows_of_keys(view, QuestionVisibility::SideQuestion, area.width);
         lines.len().clamp(1, most)
     };
     take_bottom(area, u16::try_from(height).unwrap_or(1))
 }
 
 /// Draws as many keys as fit.
-fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, place: Rect, showing: Showing) {
+fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, place: Rect, showing: QuestionVisibility) {
     let lines = rows_of_keys(view, showing, place.width);
     key_hints::draw(frame, lines, place, view.look);
 }

@@ -15,7 +15,7 @@ use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
 use crate::announce::{Announcement, Arg, Mark, QuestionInSight, Segment, takes_two_steps};
-use crate::app::{Drawn, Showing, Shown};
+use crate::app::{QuestionVisibility, ShownQuestion, VisiblePage};
 use crate::keys::Mode;
 use crate::protocol::{AwaitingConfirmation, RiskLevel};
 use crate::session::{Question, QuestionBody};
@@ -47,11 +47,16 @@ pub(super) struct Block {
     /// The row that has the attention.
     pub(super) focus: usize,
     /// How much of the question it shows.
-    pub(super) showing: Showing,
+    pub(super) showing: QuestionVisibility,
 }
 
 /// Builds the block for the available space.
-pub(super) fn block(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Block {
+pub(super) fn block(
+    view: View<'_>,
+    shown: &ShownQuestion,
+    question: &Question,
+    place: Rect,
+) -> Block {
     let room = usize::from(place.height);
     let mut head = head(view, question, place.width, None);
     head.truncate(room.saturating_sub(1).max(1));
@@ -65,7 +70,7 @@ pub(super) fn block(view: View<'_>, shown: &Shown, question: &Question, place: R
                 rows,
                 head: count,
                 focus,
-                showing: Showing::Choices(shown.question),
+                showing: QuestionVisibility::Choices(shown.question),
             }
         }
         Mode::Confirming(_) => second_step(view, shown, question, head, place),
@@ -82,7 +87,7 @@ pub(super) fn block(view: View<'_>, shown: &Shown, question: &Question, place: R
 /// Adds the second step below the question if there is room for both, or else in place of its words.
 fn second_step(
     view: View<'_>,
-    shown: &Shown,
+    shown: &ShownQuestion,
     question: &Question,
     mut head: Vec<PaneRow>,
     place: Rect,
@@ -107,9 +112,9 @@ fn second_step(
             rows: head,
             head: count,
             focus,
-            showing: Showing::Page(Drawn {
+            showing: QuestionVisibility::Page(VisiblePage {
                 change: drawn,
-                ..Drawn::whole(shown.question)
+                ..VisiblePage::whole(shown.question)
             }),
         };
     }
@@ -129,18 +134,18 @@ fn second_step(
         rows: head,
         head: count,
         focus,
-        showing: Showing::SideQuestion,
+        showing: QuestionVisibility::SideQuestion,
     }
 }
 
 /// Builds the current page. After the last page of the question come the pages of its details, and then the first
 /// again.
-fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Block {
+fn page(view: View<'_>, shown: &ShownQuestion, question: &Question, place: Rect) -> Block {
     let width = place.width.min(text_rows::WIDEST);
     // The keys are on every page; if they currently do something else, their space is kept.
     let most = keys_row(view, key_hints::most_of_question(view.app), width).len();
     let room = usize::from(place.height).saturating_sub(most);
-    let drawn = |page, pages, cut| Drawn {
+    let drawn = |page, pages, cut| VisiblePage {
         question: shown.question,
         page,
         pages,
@@ -167,7 +172,7 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
             head: rows.len(),
             rows,
             focus: 0,
-            showing: Showing::Page(drawn(0, usize::MAX, 0)),
+            showing: QuestionVisibility::Page(drawn(0, usize::MAX, 0)),
         };
     }
     let pages = starts_of_asked.len();
@@ -209,7 +214,7 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
         rows.extend(change.rows);
         part.change = change.drawn;
     }
-    let showing = Showing::Page(part);
+    let showing = QuestionVisibility::Page(part);
     rows.extend(keys_now(view, showing, width));
     Block {
         rows,
@@ -223,7 +228,7 @@ fn page(view: View<'_>, shown: &Shown, question: &Question, place: Rect) -> Bloc
 /// question.
 fn turned(
     view: View<'_>,
-    (shown, question): (&Shown, &Question),
+    (shown, question): (&ShownQuestion, &Question),
     place: Rect,
     room: usize,
 ) -> Block {
@@ -235,8 +240,8 @@ fn turned(
     let change = edit_rows::rows(view, question, width, room - count);
     rows.extend(change.rows);
     let showing = match change.drawn {
-        Some(drawn) => Showing::Change(shown.question, drawn),
-        None => Showing::SideQuestion,
+        Some(drawn) => QuestionVisibility::Change(shown.question, drawn),
+        None => QuestionVisibility::SideQuestion,
     };
     rows.extend(keys_now(view, showing, width));
     Block {
@@ -467,7 +472,7 @@ fn keys_row(view: View<'_>, units: Vec<String>, width: u16) -> Vec<PaneRow> {
 }
 
 /// Returns the keys that answer beside what is drawn, unless something else has the keys.
-fn keys_now(view: View<'_>, showing: Showing, width: u16) -> Vec<PaneRow> {
+fn keys_now(view: View<'_>, showing: QuestionVisibility, width: u16) -> Vec<PaneRow> {
     match view.app.mode() {
         Mode::Watching => keys_row(view, key_hints::of_question(view.app, showing), width),
         Mode::Editing(_)

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Position;
 
 use crate::announce::Announcement;
-use crate::app::{App, Input, Notice, Noticed, Showing};
+use crate::app::{App, Input, Notice, Noticed, QuestionVisibility};
 use crate::config::{MouseChoice, ScreenConfig, ThemeChoice};
 use crate::linear::{self, LineWriter, Page, VisualOrder};
 use crate::pane::{self, ClickPlaces, Look};
@@ -33,7 +33,7 @@ const QUERY: &str = "\x1b[6n";
 #[derive(Debug)]
 pub(super) enum TextEffect {
     /// A frame of the full face, with the number of upheavals before it was drawn.
-    Frame(Showing, u64),
+    Frame(QuestionVisibility, u64),
     /// An announcement.
     Told(Arc<Announcement>),
     /// Whatever was written before the query with this number, to which the terminal replies.
@@ -59,7 +59,7 @@ pub(super) struct FaceOutput {
     /// Whether it has been queried at all.
     is_asked: bool,
     /// What was last reported to be in sight.
-    in_sight: Option<Showing>,
+    in_sight: Option<QuestionVisibility>,
     /// Whether a fast write counts from its beginning: the output is not a terminal.
     piped: bool,
     /// The words to print after the full face has left the screen.
@@ -140,7 +140,7 @@ impl FaceOutput {
 
     /// Draws the app. What is then in sight is reported when the frame is written.
     pub(super) fn draw(&mut self, app: &App, now: Now) -> io::Result<()> {
-        let mut showing = Showing::SideQuestion;
+        let mut showing = QuestionVisibility::SideQuestion;
         let Some(screen) = &mut self.screen else {
             return Ok(());
         };
@@ -178,12 +178,12 @@ impl FaceOutput {
         // This fails only if nothing can be drawn, which the next frame will detect.
         let _ = screen.forget();
         self.upheavals += 1;
-        self.in_sight = Some(Showing::Blank);
+        self.in_sight = Some(QuestionVisibility::Blank);
         if let Some(replies) = &mut self.replies {
             replies.forget();
         }
         Some(Input::Drawn {
-            showing: Showing::Blank,
+            showing: QuestionVisibility::Blank,
             at: self.started.elapsed(),
         })
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use hearken::announce::Phrases;
-use hearken::app::{App, Drawn, Effect, Input, LinkOrder, Showing};
+use hearken::app::{App, Effect, Input, LinkOrder, QuestionVisibility, VisiblePage};
 use hearken::config::Dialect;
 use hearken::dialect::TransportKind;
 use hearken::keys::{KeyReader, LineFeed, Mode, Stroke};
@@ -300,8 +300,8 @@ impl ShiftingRig {
             *self.bound.entry(question).or_insert((open.call, *revision)) == (open.call, *revision)
         });
         let showing = match self.app.mode() {
-            Mode::Choosing(..) => Showing::Choices(question),
-            _ => Showing::Page(Drawn::whole(question)),
+            Mode::Choosing(..) => QuestionVisibility::Choices(question),
+            _ => QuestionVisibility::Page(VisiblePage::whole(question)),
         };
         if found != self.in_sight {
             self.in_sight = found;

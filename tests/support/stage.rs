@@ -6,8 +6,8 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hearken::announce::{Announcement, AnswerMethod, ChangePlace, Mark, Phrases, Utterance};
 use hearken::app::{
-    App, Drawn, DrawnChange, Effect, Exit, Input, LineSource, LinkOrder, Setup, Showing,
-    SourceSetup, Until, VoiceWish,
+    App, Effect, Exit, Input, LineSource, LinkOrder, QuestionVisibility, Setup, SourceSetup, Until,
+    VisibleChange, VisiblePage, VoiceWish,
 };
 use hearken::config::{Config, Dialect, ThemeChoice};
 use hearken::dialect::{Identity, TransportKind};
@@ -197,17 +197,17 @@ impl Stage {
         if self.app.wants_sight()
             && let Some((shown, _)) = self.app.shown()
         {
-            let showing = Showing::Page(Drawn::whole(shown.question));
+            let showing = QuestionVisibility::Page(VisiblePage::whole(shown.question));
             let at = self.now.monotonic;
             self.feed(Input::Drawn { showing, at });
         }
         // And all that it changes, from where that is being read.
         if let (Some(read), Some((shown, _))) = (self.app.change_read(), self.app.shown()) {
-            let drawn = DrawnChange {
+            let drawn = VisibleChange {
                 from: read.from,
                 to: ChangePlace::END,
             };
-            let showing = Showing::Change(shown.question, drawn);
+            let showing = QuestionVisibility::Change(shown.question, drawn);
             let at = self.now.monotonic;
             self.feed(Input::Drawn { showing, at });
         }
@@ -358,13 +358,13 @@ impl Stage {
         columns: u16,
         rows: u16,
         theme: ThemeChoice,
-    ) -> (Buffer, Position, Option<Drawn>) {
+    ) -> (Buffer, Position, Option<VisiblePage>) {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
         let look = Look {
             theme,
             stacked: false,
         };
-        let mut showing = Showing::SideQuestion;
+        let mut showing = QuestionVisibility::SideQuestion;
         pane::load_grammars();
         terminal
             .draw(|frame| {
@@ -372,10 +372,11 @@ impl Stage {
             })
             .unwrap();
         let part = match showing {
-            Showing::Page(part) => Some(part),
-            Showing::Blank | Showing::SideQuestion | Showing::Choices(_) | Showing::Change(..) => {
-                None
-            }
+            QuestionVisibility::Page(part) => Some(part),
+            QuestionVisibility::Blank
+            | QuestionVisibility::SideQuestion
+            | QuestionVisibility::Choices(_)
+            | QuestionVisibility::Change(..) => None,
         };
         let buffer = terminal.backend().buffer().clone();
         (buffer, terminal.get_cursor_position().unwrap(), part)

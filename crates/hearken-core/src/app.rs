@@ -64,7 +64,7 @@ use crate::protocol::Now;
 use crate::session::Sessions;
 
 pub use app_setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
-pub use change_sight::DrawnChange;
+pub use change_sight::VisibleChange;
 pub use dialect_wording::EveryLanguage;
 pub use effect::{Effect, Exit, LinkOrder, Notice, Noticed, RecordedFact};
 pub use fault_words::told;
@@ -72,7 +72,7 @@ pub use input::{Input, Pointed};
 pub(crate) use links::starts;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use nearby::Nearby;
-pub use questions::shown_question::{Drawn, Showing, Shown};
+pub use questions::shown_question::{QuestionVisibility, ShownQuestion, VisiblePage};
 pub use review::Hit;
 pub use signals::VoiceState;
 

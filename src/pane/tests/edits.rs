@@ -3,7 +3,7 @@
 
 use super::seen::{Dice, ScreenPerson};
 use super::*;
-use crate::app::Showing;
+use crate::app::QuestionVisibility;
 use crate::protocol::ChangedLine;
 
 /// The sizes of screens.
@@ -171,7 +171,7 @@ fn what_is_not_drawn_yet_is_not_passed() {
     for _ in 0..20 {
         assert_eq!(person.turns_on(), first, "no frame came between");
     }
-    person.tell(Showing::Blank);
+    person.tell(QuestionVisibility::Blank);
     assert_eq!(person.turns_on(), first);
     person.look();
     assert_ne!(person.turns_on(), first);

@@ -110,7 +110,7 @@ fn what_a_rejected_question_would_have_changed_stays_below_it() {
         ..now
     };
     let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-    let mut showing = crate::app::Showing::SideQuestion;
+    let mut showing = crate::app::QuestionVisibility::SideQuestion;
     terminal
         .draw(|frame| showing = draw(frame, &app, now, &TimeZone::UTC, LOOK))
         .unwrap();

@@ -103,7 +103,7 @@ fn what_a_question_asked_is_found_beside_the_next_one() {
     };
     // As long as the question was not in sight, nothing covers it.
     let mut terminal = Terminal::new(TestBackend::new(40, 10)).unwrap();
-    let mut showing = crate::app::Showing::SideQuestion;
+    let mut showing = crate::app::QuestionVisibility::SideQuestion;
     terminal
         .draw(|frame| showing = draw(frame, &app, now, &TimeZone::UTC, LOOK))
         .unwrap();

@@ -19,7 +19,8 @@ fn asked(more: serde_json::Value) -> (App, Now) {
 }
 
 fn offered(app: &App) -> String {
-    crate::pane::key_hints::of_question(app, crate::app::Showing::SideQuestion).join("; ")
+    crate::pane::key_hints::of_question(app, crate::app::QuestionVisibility::SideQuestion)
+        .join("; ")
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn a_question_that_takes_no_answer_now_offers_none() {
 fn step(app: &mut App, mut now: Now, key: char) {
     for _ in 0..4 {
         let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
-        let mut showing = crate::app::Showing::SideQuestion;
+        let mut showing = crate::app::QuestionVisibility::SideQuestion;
         terminal
             .draw(|frame| showing = draw(frame, app, now, &TimeZone::UTC, LOOK))
             .unwrap();
@@ -120,7 +121,7 @@ fn the_item_that_a_switch_would_select_is_reversed_and_has_a_sign() {
 fn drawn(app: &mut App, now: Now, size: (u16, u16)) -> Vec<String> {
     for _ in 0..2 {
         let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
-        let mut showing = crate::app::Showing::SideQuestion;
+        let mut showing = crate::app::QuestionVisibility::SideQuestion;
         terminal
             .draw(|frame| showing = draw(frame, app, now, &TimeZone::UTC, LOOK))
             .unwrap();

@@ -2,7 +2,7 @@
 //! however the screen's size changes meanwhile.
 
 use super::*;
-use crate::app::Showing;
+use crate::app::QuestionVisibility;
 
 /// A generator of random numbers that are the same in every run.
 pub(super) struct Dice(pub(super) u64);
@@ -35,7 +35,7 @@ impl ScreenPerson {
     pub(super) fn look(&mut self) {
         let (width, height) = self.size;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let (mut showing, now) = (Showing::SideQuestion, self.now);
+        let (mut showing, now) = (QuestionVisibility::SideQuestion, self.now);
         terminal
             .draw(|frame| showing = draw(frame, &self.app, now, &TimeZone::UTC, LOOK))
             .unwrap();
@@ -48,14 +48,14 @@ impl ScreenPerson {
         self.tell(showing);
     }
 
-    pub(super) fn tell(&mut self, showing: Showing) {
+    pub(super) fn tell(&mut self, showing: QuestionVisibility) {
         let at = self.now.monotonic;
         self.app.update(Input::Drawn { showing, at }, self.now);
     }
 
     pub(super) fn resize(&mut self, size: (u16, u16)) {
         self.size = size;
-        self.tell(Showing::Blank);
+        self.tell(QuestionVisibility::Blank);
     }
 
     pub(super) fn press(&mut self, key: char) {

@@ -4,14 +4,14 @@ use crate::announce::{ChangeInSight, ChangeItem, ChangePlace};
 
 /// The stretch of a question's changes that is in sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DrawnChange {
+pub struct VisibleChange {
     /// Where it begins.
     pub from: ChangePlace,
     /// The first place after it; equal to `from` if there is no room for any of it.
     pub to: ChangePlace,
 }
 
-impl DrawnChange {
+impl VisibleChange {
     /// All of the changes.
     pub const WHOLE: Self = Self {
         from: ChangePlace { item: 0, byte: 0 },
@@ -25,16 +25,16 @@ pub enum ChangeSight {
     /// By ear, or in lines: part by part.
     ByEar,
     /// On a screen; `None` until it has reported what it shows.
-    BySight(Option<DrawnChange>),
+    BySight(Option<VisibleChange>),
 }
 
 /// All stretches of a question's changes that were in sight, in order and without overlap.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct SeenChanges(Vec<DrawnChange>);
+pub(super) struct SeenChanges(Vec<VisibleChange>);
 
 impl SeenChanges {
     /// Adds a stretch.
-    pub(super) fn add(&mut self, mut drawn: DrawnChange) {
+    pub(super) fn add(&mut self, mut drawn: VisibleChange) {
         self.0.retain(|seen| {
             let apart = seen.to < drawn.from || drawn.to < seen.from;
             if !apart {
@@ -56,7 +56,7 @@ impl SeenChanges {
                 item: at + 1,
                 byte: 0,
             };
-            let shows = |seen: &DrawnChange| seen.from <= from && to <= seen.to;
+            let shows = |seen: &VisibleChange| seen.from <= from && to <= seen.to;
             matches!(item, ChangeItem::Line(_)) && !self.0.iter().any(shows)
         };
         items.enumerate().filter(is_unseen).count()
@@ -91,7 +91,7 @@ mod tests {
         };
         let mut seen = SeenChanges::default();
         let mut sees = |from, to| {
-            seen.add(DrawnChange { from, to });
+            seen.add(VisibleChange { from, to });
             seen.unseen(std::slice::from_ref(&place))
         };
         assert_eq!(sees(at(0, 0), at(0, 0)), 3);

@@ -9,7 +9,7 @@ use crate::keys::Stroke;
 use crate::link::{LinkEvent, LinkId};
 
 use super::nearby::Nearby;
-use super::questions::shown_question::Showing;
+use super::questions::shown_question::QuestionVisibility;
 
 /// What a person points at with a mouse, only in order to look at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub enum Input {
     /// A frame of the full face was written, or its screen was closed.
     Drawn {
         /// How much of the shown question is in sight.
-        showing: Showing,
+        showing: QuestionVisibility,
         /// When its write returned, on the monotonic clock.
         at: Duration,
     },

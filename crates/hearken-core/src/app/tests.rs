@@ -243,13 +243,13 @@ impl Stage {
                 && let Some((shown, question)) = self.app.shown()
             {
                 let showing = match self.app.mode() {
-                    Mode::Choosing(..) => Showing::Choices(shown.question),
-                    _ => Showing::Page(Drawn {
+                    Mode::Choosing(..) => QuestionVisibility::Choices(shown.question),
+                    _ => QuestionVisibility::Page(VisiblePage {
                         question: shown.question,
                         page: 0,
                         pages: 1 + usize::from(question.is_cut()),
                         cut: 0,
-                        change: Some(DrawnChange::WHOLE),
+                        change: Some(VisibleChange::WHOLE),
                     }),
                 };
                 facts.push_back(Input::Drawn { showing, at });
@@ -381,16 +381,16 @@ impl Stage {
     /// Draws a page of the shown question.
     fn see(&mut self, page: usize, pages: usize) {
         let question = self.app.shown().unwrap().0.question;
-        self.draw(Showing::Page(Drawn {
+        self.draw(QuestionVisibility::Page(VisiblePage {
             question,
             page,
             pages,
             cut: 0,
-            change: Some(DrawnChange::WHOLE),
+            change: Some(VisibleChange::WHOLE),
         }));
     }
 
-    fn draw(&mut self, showing: Showing) {
+    fn draw(&mut self, showing: QuestionVisibility) {
         let at = self.now.monotonic;
         self.input(Input::Drawn { showing, at });
     }

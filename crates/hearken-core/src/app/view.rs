@@ -12,7 +12,7 @@ use crate::keys::{Keymap, Mode};
 use crate::session::{Question, QuestionBody, QuestionId, Session, Sessions};
 
 use super::App;
-use super::questions::shown_question::{Showing, Shown};
+use super::questions::shown_question::{QuestionVisibility, ShownQuestion};
 use super::review::Hit;
 use super::review::part_reading::{ChangeRead, brings};
 use super::signals::VoiceState;
@@ -129,7 +129,7 @@ impl App {
     }
 
     /// Returns the question that keys are meant for.
-    pub fn shown(&self) -> Option<(&Shown, &Question)> {
+    pub fn shown(&self) -> Option<(&ShownQuestion, &Question)> {
         let shown = self.questions.shown()?;
         Some((shown, self.cx.sessions.question(shown.question)?))
     }
@@ -175,7 +175,7 @@ impl App {
     }
 
     /// Returns whether all of the shown question was spoken or shown, counting what a frame is about to show.
-    pub fn shows_whole(&self, showing: Showing) -> bool {
+    pub fn shows_whole(&self, showing: QuestionVisibility) -> bool {
         let shown = self.shown();
         shown.is_some_and(|(_, question)| self.questions.shows_whole(question, showing, &self.cx))
     }

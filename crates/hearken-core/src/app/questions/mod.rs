@@ -33,7 +33,7 @@ use crate::session::{Question, QuestionId, Sessions};
 use attention::Calls;
 use question_exposure::ReceivedExtent;
 use rule_decisions::Rules;
-use shown_question::Shown;
+use shown_question::ShownQuestion;
 use under_way::{Outgoing, UnderWay};
 
 /// How much may be stored about closed questions before all of it is checked.
@@ -50,7 +50,7 @@ const LATE: Duration = Duration::from_secs(120);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Questions {
     /// The question that keys are meant for.
-    shown: Option<Shown>,
+    shown: Option<ShownQuestion>,
     /// The question that keys were last meant for, and until when they were.
     last_shown: Option<(QuestionId, Duration)>,
     known: ReceivedExtent,
@@ -79,7 +79,7 @@ type Asking = (u64, u64);
 
 impl Questions {
     /// Returns the question that keys are meant for.
-    pub(super) fn shown(&self) -> Option<&Shown> {
+    pub(super) fn shown(&self) -> Option<&ShownQuestion> {
         self.shown.as_ref()
     }
 
@@ -99,7 +99,7 @@ impl Questions {
         if let Some(left) = self.shown_id() {
             self.last_shown = Some((left, now));
         }
-        self.shown = question.map(|question| Shown::new(question, now));
+        self.shown = question.map(|question| ShownQuestion::new(question, now));
     }
 
     /// Turns to the next page of a question, if it is the shown one.
@@ -136,7 +136,7 @@ impl Questions {
 
     /// Returns when the bell rings again for the shown question.
     pub(super) fn alarm_due(&self) -> Option<Duration> {
-        self.shown.as_ref().and_then(Shown::alarm)
+        self.shown.as_ref().and_then(ShownQuestion::alarm)
     }
 
     /// Notes that the loss of a connection was announced with the answer to a question, if one is under way.

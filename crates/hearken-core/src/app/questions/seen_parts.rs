@@ -10,7 +10,7 @@ use crate::session::{Question, QuestionId};
 use super::Questions;
 use super::arming::Senses;
 use super::question_exposure::Hearing;
-use super::shown_question::{Pages, Showing};
+use super::shown_question::{Pages, QuestionVisibility};
 use crate::app::AppCx;
 use crate::app::change_sight::ChangeSight;
 
@@ -22,10 +22,15 @@ impl Questions {
     }
 
     /// Notes the part of the question that a frame of the full face has shown since `at`.
-    pub(in crate::app) fn drawn(&mut self, showing: Showing, at: Duration, cx: &mut AppCx) {
+    pub(in crate::app) fn drawn(
+        &mut self,
+        showing: QuestionVisibility,
+        at: Duration,
+        cx: &mut AppCx,
+    ) {
         match (showing, self.shown.as_mut()) {
-            (Showing::SideQuestion, _) => {}
-            (Showing::Blank, shown) => {
+            (QuestionVisibility::SideQuestion, _) => {}
+            (QuestionVisibility::Blank, shown) => {
                 if let Some(shown) = shown {
                     shown.unsee(at);
                 }
@@ -33,16 +38,23 @@ impl Questions {
                     cx.stay_open();
                 }
             }
-            (Showing::Page(drawn), Some(shown)) if shown.question == drawn.question => {
+            (QuestionVisibility::Page(drawn), Some(shown)) if shown.question == drawn.question => {
                 shown.see(drawn, at);
             }
-            (Showing::Choices(question), Some(shown)) if shown.question == question => {
+            (QuestionVisibility::Choices(question), Some(shown)) if shown.question == question => {
                 shown.see_choices(at);
             }
-            (Showing::Change(question, drawn), Some(shown)) if shown.question == question => {
+            (QuestionVisibility::Change(question, drawn), Some(shown))
+                if shown.question == question =>
+            {
                 shown.see_change(drawn, at);
             }
-            (Showing::Page(_) | Showing::Choices(_) | Showing::Change(..), _) => {}
+            (
+                QuestionVisibility::Page(_)
+                | QuestionVisibility::Choices(_)
+                | QuestionVisibility::Change(..),
+                _,
+            ) => {}
         }
     }
 
@@ -139,18 +151,18 @@ impl Questions {
     pub(in crate::app) fn shows_whole(
         &self,
         question: &Question,
-        showing: Showing,
+        showing: QuestionVisibility,
         cx: &AppCx,
     ) -> bool {
         let shown = self.shown().filter(|it| it.question == question.id);
         let mut pages = shown.map_or(Pages::None, |it| it.pages().clone());
         match showing {
-            Showing::Page(drawn) if drawn.question == question.id => pages.add(drawn),
-            Showing::Page(_)
-            | Showing::Blank
-            | Showing::SideQuestion
-            | Showing::Choices(_)
-            | Showing::Change(..) => {}
+            QuestionVisibility::Page(drawn) if drawn.question == question.id => pages.add(drawn),
+            QuestionVisibility::Page(_)
+            | QuestionVisibility::Blank
+            | QuestionVisibility::SideQuestion
+            | QuestionVisibility::Choices(_)
+            | QuestionVisibility::Change(..) => {}
         }
         self.is_whole(question, &pages, cx)
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::app::change_sight::{DrawnChange, SeenChanges};
+use crate::app::change_sight::{SeenChanges, VisibleChange};
 use crate::session::QuestionId;
 
 /// The times after which an unanswered question rings again.
@@ -15,7 +15,7 @@ pub(super) const ALARMS: [Duration; 3] = [
 
 /// What a frame, once written, shows of the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Showing {
+pub enum QuestionVisibility {
     /// Nothing: the terminal has no size, or its size or owner has changed.
     Blank,
     /// Something other than its words, such as the help or an answer that covers it, or no question.
@@ -23,14 +23,14 @@ pub enum Showing {
     /// The choices of this question, below its words. They are not a page of it.
     Choices(QuestionId),
     /// A page of it.
-    Page(Drawn),
+    Page(VisiblePage),
     /// The changes of this question, in place of its words. They are not a page of it.
-    Change(QuestionId, DrawnChange),
+    Change(QuestionId, VisibleChange),
 }
 
 /// The page of the shown question that is in sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Drawn {
+pub struct VisiblePage {
     /// The question.
     pub question: QuestionId,
     /// The page, from 0.
@@ -41,10 +41,10 @@ pub struct Drawn {
     /// these.
     pub cut: u64,
     /// Its changes, if they are in sight below its words.
-    pub change: Option<DrawnChange>,
+    pub change: Option<VisibleChange>,
 }
 
-impl Drawn {
+impl VisiblePage {
     /// Returns the only page of a question, with all its changes.
     pub fn whole(question: QuestionId) -> Self {
         Self {
@@ -52,14 +52,14 @@ impl Drawn {
             page: 0,
             pages: 1,
             cut: 0,
-            change: Some(DrawnChange::WHOLE),
+            change: Some(VisibleChange::WHOLE),
         }
     }
 }
 
 /// The question that keys are meant for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownQuestion {
     /// The question.
     pub question: QuestionId,
     /// Since when it has been the shown one.
@@ -72,7 +72,7 @@ pub struct Shown {
     awaited: Duration,
     pages: Pages,
     /// The stretch of its changes in the last frame.
-    change: Option<DrawnChange>,
+    change: Option<VisibleChange>,
     /// The stretches of its changes in all frames.
     seen_changes: SeenChanges,
     /// How often the bell has rung again.
@@ -95,7 +95,7 @@ pub(super) enum Pages {
     All,
 }
 
-impl Shown {
+impl ShownQuestion {
     /// Creates the state of a question that is shown from now on.
     pub(super) fn new(question: QuestionId, now: Duration) -> Self {
         Self {
@@ -122,19 +122,19 @@ impl Shown {
     }
 
     /// Notes that a page has been in sight since `at`.
-    pub(super) fn see(&mut self, drawn: Drawn, at: Duration) {
+    pub(super) fn see(&mut self, drawn: VisiblePage, at: Duration) {
         self.in_sight.get_or_insert(at);
         self.note_change(drawn.change);
         self.pages.add(drawn);
     }
 
     /// Notes that a stretch of its changes has been in sight since `at`, in place of its words.
-    pub(super) fn see_change(&mut self, drawn: DrawnChange, at: Duration) {
+    pub(super) fn see_change(&mut self, drawn: VisibleChange, at: Duration) {
         self.in_sight.get_or_insert(at);
         self.note_change(Some(drawn));
     }
 
-    fn note_change(&mut self, drawn: Option<DrawnChange>) {
+    fn note_change(&mut self, drawn: Option<VisibleChange>) {
         self.change = drawn;
         if let Some(drawn) = drawn {
             self.seen_changes.add(drawn);
@@ -147,7 +147,7 @@ impl Shown {
     }
 
     /// Returns the stretch of its changes that was in sight last.
-    pub(super) fn change(&self) -> Option<DrawnChange> {
+    pub(super) fn change(&self) -> Option<VisibleChange> {
         self.change
     }
 
@@ -181,7 +181,7 @@ impl Shown {
 
 impl Pages {
     /// Adds a page that is in sight.
-    pub(super) fn add(&mut self, drawn: Drawn) {
+    pub(super) fn add(&mut self, drawn: VisiblePage) {
         let mut seen = match std::mem::take(self) {
             Self::Some { seen, pages, cut } if (pages, cut) == (drawn.pages, drawn.cut) => seen,
             Self::None | Self::Some { .. } => BTreeSet::new(),

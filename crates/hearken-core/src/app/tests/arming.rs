@@ -388,7 +388,7 @@ fn a_terminal_without_a_size_takes_no_answer_but_to_what_was_heard() {
     stage.press('y');
     assert!(stage.heard("to confirm"));
     stage.wait(500);
-    stage.draw(Showing::Blank);
+    stage.draw(QuestionVisibility::Blank);
     assert!(stage.heard("Not confirmed"));
     stage.press('c');
     stage.wait(500);

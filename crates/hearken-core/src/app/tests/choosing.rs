@@ -154,7 +154,7 @@ fn what_is_picked_stays_picked_until_it_is_taken() {
     stage.code(KeyCode::Down);
     stage.press(' ');
     stage.blocked = true;
-    stage.draw(Showing::Blank);
+    stage.draw(QuestionVisibility::Blank);
     stage.code(KeyCode::Enter);
     assert!(stage.heard("Not yet"), "{:?}", stage.lines);
     assert_eq!(response(&stage), None);

@@ -9,11 +9,11 @@ impl Stage {
     pub(super) fn draw_change(&mut self, at: Duration) {
         let read = self.app.change_read().filter(|_| !self.blocked);
         if let (Some(read), Some((shown, _))) = (read, self.app.shown()) {
-            let drawn = DrawnChange {
+            let drawn = VisibleChange {
                 from: read.from,
                 to: ChangePlace::END,
             };
-            let showing = Showing::Change(shown.question, drawn);
+            let showing = QuestionVisibility::Change(shown.question, drawn);
             self.feed(Input::Drawn { showing, at });
         }
     }
@@ -26,7 +26,10 @@ impl Stage {
             byte: 0,
         };
         let question = self.app.shown().unwrap().0.question;
-        self.draw(Showing::Change(question, DrawnChange { from, to }));
+        self.draw(QuestionVisibility::Change(
+            question,
+            VisibleChange { from, to },
+        ));
     }
 
     fn turns(&mut self, key: char) -> String {
@@ -48,7 +51,7 @@ fn asked() -> Stage {
         json!({"extensions": {"hearken": {"changes": [change]}}}),
     );
     let question = stage.app.shown().unwrap().0.question;
-    stage.draw(Showing::Page(Drawn {
+    stage.draw(QuestionVisibility::Page(VisiblePage {
         question,
         page: 0,
         pages: 1,
