@@ -10,7 +10,9 @@ use tokio::task::JoinHandle;
 use crate::app::{Input, LinkOrder};
 use crate::dialect;
 use crate::hooks::door::{Door, HookTerms};
-use crate::link::{Cause, Fault, HttpCall, LastWords, LinkEvent, LinkId, ServiceCall, Stream, Way};
+use crate::link::{
+    Cause, Fault, HttpCall, LastWords, LinkEvent, LinkId, ServerRoute, ServiceCall, Stream,
+};
 use crate::transport::file;
 use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Listening, Source};
 
@@ -172,7 +174,7 @@ impl SourceFeeds {
     }
 
     /// Leaves a link's connection and follows the same server by another way.
-    fn change_way(&mut self, link: LinkId, way: &Way) {
+    fn change_way(&mut self, link: LinkId, way: &ServerRoute) {
         let Some(open) = self.open.get_mut(link.0) else {
             return;
         };
@@ -185,8 +187,10 @@ impl SourceFeeds {
         };
         let settings = match way {
             // The link's settings with nothing added.
-            Way::AsGiven => settings.clone(),
-            Way::EventStream(_) | Way::WebSocket(_) => source_links::prepared(settings.clone()),
+            ServerRoute::AsGiven => settings.clone(),
+            ServerRoute::EventStream(_) | ServerRoute::WebSocket(_) => {
+                source_links::prepared(settings.clone())
+            }
         };
         let handle = transport::open(source, settings, sink);
         self.parted.push(std::mem::replace(&mut open.news, news));

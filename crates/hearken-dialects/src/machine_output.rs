@@ -4,7 +4,7 @@
 //! them out (`app`).
 
 use crate::link::{
-    DeliveryFailure, Fault, HttpCall, LastWords, Phrase, Receipt, ServiceCall, Stream, Way,
+    DeliveryFailure, Fault, HttpCall, LastWords, Phrase, Receipt, ServerRoute, ServiceCall, Stream,
 };
 use crate::protocol::{
     AgentId, Answer, Machine, NamedStep, RecordedReply, TransitionError, Watcher,
@@ -72,7 +72,7 @@ pub enum DialectOutput {
     /// Send this when the link closes, for whatever reason; it replaces the previous last words.
     LastWords(Option<LastWords>),
     /// Leave the connection and follow the source another way.
-    ChangeWay(Way),
+    ChangeWay(ServerRoute),
     /// Give up and close the source: it can't be used, for this reason.
     Close(Fault),
     /// The outcome of an answer from the person.

@@ -25,7 +25,7 @@
 use crate::Cx;
 use std::time::Duration;
 
-use crate::link::{Frame, LinkEvent, Way};
+use crate::link::{Frame, LinkEvent, ServerRoute};
 use crate::protocol::Reply;
 
 use super::aaep::Aaep;
@@ -175,7 +175,7 @@ impl UndecidedMachine {
         open.meeting.take_note(&wishes);
         if let Some(because) = open.meeting.over(&open.start, event, &wishes) {
             wishes.retain(|wish| !matches!(wish, DialectOutput::Close(_)));
-            wishes.push(DialectOutput::ChangeWay(Way::AsGiven));
+            wishes.push(DialectOutput::ChangeWay(ServerRoute::AsGiven));
             open.meeting.leave(because);
             // This machine still reports what unrecognised frames look like, but sends nothing.
             self.machine = Box::new(Aaep::new(DialectSetup {

@@ -14,7 +14,9 @@
 //! `ws://127.0.0.1:9000/session` accepts a WebSocket but does not choose `aaep.v1`. AAEP asks for the manifest; the
 //! server has none. The WebSocket is opened again, without a subprotocol, and the first frame is an ASP message.
 
-use crate::link::{Address, Cause, Fault, LinkEvent, NoWebSocket, Phrase, PhraseArg, Stream, Way};
+use crate::link::{
+    Address, Cause, Fault, LinkEvent, NoWebSocket, Phrase, PhraseArg, ServerRoute, Stream,
+};
 
 use super::aaep::{WEBSOCKET, is_of_the_way};
 use super::{DialectOutput, DialectSetup, TransportKind, a2a, opencode};
@@ -198,7 +200,7 @@ impl MeetingPlace {
                 match next.filter(|_| alone) {
                     Some(next) => {
                         *beside = Some(next);
-                        out.push(DialectOutput::ChangeWay(Way::AsGiven));
+                        out.push(DialectOutput::ChangeWay(ServerRoute::AsGiven));
                     }
                     // Nothing is there either.
                     None => out.push(DialectOutput::Close(because.clone())),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::announce::{Announcement, Utterance};
 use crate::config::Delivery;
-use crate::link::{Fault, HttpCall, LastWords, LinkId, ServiceCall, Stream, Way};
+use crate::link::{Fault, HttpCall, LastWords, LinkId, ServerRoute, ServiceCall, Stream};
 use crate::session::QuestionId;
 
 /// How the program ends.
@@ -116,7 +116,7 @@ pub enum LinkOrder {
     /// Send this when the link closes, for whatever reason; it replaces the previous words.
     LastWords(Option<LastWords>),
     /// Leave the connection and follow the source in another way.
-    ChangeWay(Way),
+    ChangeWay(ServerRoute),
     /// Close the link for good.
     Close,
 }

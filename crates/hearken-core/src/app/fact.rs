@@ -5,7 +5,7 @@
 
 use crate::dialect::{DialectOutput, NoEvent, PersonRequest};
 use crate::keys::Command;
-use crate::link::{DeliveryFailure, Fault, LinkEvent, LinkId, Receipt, Way};
+use crate::link::{DeliveryFailure, Fault, LinkEvent, LinkId, Receipt, ServerRoute};
 use crate::protocol::{AgentId, Decoded, Reply};
 use crate::session::{AnswerReach, Change, QuestionId};
 
@@ -87,7 +87,7 @@ pub(super) enum LinkStep {
     /// Leaving a source that sends nothing in AAEP.
     ForeignLeft,
     /// Following its source in another way.
-    ChangeWay(Way),
+    ChangeWay(ServerRoute),
     /// Its final failure.
     Fail(Fault),
     /// Its regular end.

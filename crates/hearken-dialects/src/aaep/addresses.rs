@@ -124,12 +124,14 @@ impl Addresses {
     }
 
     /// Returns the link's form of a way.
-    pub(super) fn way(&self, way: ProducerRoute) -> link::Way {
+    pub(super) fn way(&self, way: ProducerRoute) -> link::ServerRoute {
         match (way, &self.socket) {
-            (ProducerRoute::WebSocket, Some(socket)) => link::Way::WebSocket(socket.clone()),
-            (ProducerRoute::WebSocket, None) => link::Way::WebSocket(self.handshake("ws")),
+            (ProducerRoute::WebSocket, Some(socket)) => {
+                link::ServerRoute::WebSocket(socket.clone())
+            }
+            (ProducerRoute::WebSocket, None) => link::ServerRoute::WebSocket(self.handshake("ws")),
             (ProducerRoute::EventStream | ProducerRoute::PlainPair, _) => {
-                link::Way::EventStream(self.events())
+                link::ServerRoute::EventStream(self.events())
             }
         }
     }
@@ -259,7 +261,7 @@ mod tests {
             assert_eq!(tell.path, format!("{base}/aaep/v1/replies"), "{given}");
             assert_eq!(
                 addresses.way(ProducerRoute::WebSocket),
-                link::Way::WebSocket(format!("{base}/aaep/v1/ws")),
+                link::ServerRoute::WebSocket(format!("{base}/aaep/v1/ws")),
                 "{given}"
             );
             assert_eq!(addresses.shown(), format!("{plain}/events"), "{given}");
@@ -278,7 +280,7 @@ mod tests {
         assert_eq!(tell.path, "/my/prefix/replies");
         assert_eq!(
             addresses.way(ProducerRoute::WebSocket),
-            link::Way::WebSocket("/my/prefix/ws".to_owned())
+            link::ServerRoute::WebSocket("/my/prefix/ws".to_owned())
         );
         let usual = addresses.subscription("sub_1", None, false);
         let at = "/my/prefix/events?subscription_id=sub_1";
@@ -322,11 +324,11 @@ mod tests {
             assert_eq!(addresses.shown(), socket);
             assert_eq!(
                 addresses.way(ProducerRoute::WebSocket),
-                link::Way::WebSocket(socket.to_owned())
+                link::ServerRoute::WebSocket(socket.to_owned())
             );
             assert_eq!(
                 addresses.way(ProducerRoute::PlainPair),
-                link::Way::EventStream(format!("{base}/events"))
+                link::ServerRoute::EventStream(format!("{base}/events"))
             );
         }
     }

@@ -74,7 +74,7 @@ pub(super) struct Search {
     /// The ways in the manifest, in order; `None` until one was read.
     listed: Option<Vec<ProducerRoute>>,
     /// The ways that failed since one last worked, and why.
-    failed: Vec<(ProducerRoute, WayFailure)>,
+    failed: Vec<(ProducerRoute, RouteFailure)>,
     changes: u32,
     /// The manifest, and whether the person's keys vouch for it.
     manifest: Option<(Option<Manifest>, Result<(), SignatureFault>)>,
@@ -82,7 +82,7 @@ pub(super) struct Search {
 
 /// Why a way fails.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum WayFailure {
+pub(super) enum RouteFailure {
     /// The manifest does not list it.
     NotListed,
     /// The server has no place for a handshake, and answers with this status.
@@ -150,7 +150,7 @@ impl Search {
     }
 
     /// Returns why a WebSocket that the person named fails, until a manifest shows whether there is another way.
-    fn doubt(&self) -> Option<&WayFailure> {
+    fn doubt(&self) -> Option<&RouteFailure> {
         let [(ProducerRoute::WebSocket, failing)] = self.failed.as_slice() else {
             return None;
         };
@@ -183,7 +183,7 @@ impl Search {
     fn is_without_handshake(&self) -> bool {
         self.failed
             .iter()
-            .any(|(_, failing)| matches!(failing, WayFailure::NoHandshake { .. }))
+            .any(|(_, failing)| matches!(failing, RouteFailure::NoHandshake { .. }))
     }
 }
 
@@ -249,7 +249,7 @@ impl Aaep {
                 give_way_up(failing, out);
                 return false;
             }
-            None if left_out && self.other_way(WayFailure::NotListed, out) => return false,
+            None if left_out && self.other_way(RouteFailure::NotListed, out) => return false,
             None => {}
         }
         true
@@ -258,12 +258,16 @@ impl Aaep {
     /// Continues on another way if the fault that ends a link belongs to its way and one is left.
     pub(super) fn other_way_after(&mut self, fault: &Fault, out: &mut Vec<DialectOutput>) {
         if is_of_the_way(fault) {
-            self.other_way(WayFailure::Fault(fault.clone()), out);
+            self.other_way(RouteFailure::Fault(fault.clone()), out);
         }
     }
 
     /// Continues on the next way, if there is one.
-    pub(super) fn other_way(&mut self, failing: WayFailure, out: &mut Vec<DialectOutput>) -> bool {
+    pub(super) fn other_way(
+        &mut self,
+        failing: RouteFailure,
+        out: &mut Vec<DialectOutput>,
+    ) -> bool {
         let Some(from) = self.ways.now else {
             return false;
         };
@@ -290,7 +294,7 @@ impl Aaep {
             return false;
         };
         self.addresses.is_at(path.to_owned());
-        let failing = WayFailure::Redirected;
+        let failing = RouteFailure::Redirected;
         self.ways.failed.push((from, failing.clone()));
         self.go(from, to, failing, out);
         true
@@ -300,7 +304,7 @@ impl Aaep {
         &mut self,
         from: ProducerRoute,
         to: ProducerRoute,
-        failing: WayFailure,
+        failing: RouteFailure,
         out: &mut Vec<DialectOutput>,
     ) {
         self.ways.now = Some(to);
@@ -318,23 +322,25 @@ impl Aaep {
     fn tell_way_changed(
         &self,
         from: ProducerRoute,
-        failing: WayFailure,
+        failing: RouteFailure,
         out: &mut Vec<DialectOutput>,
     ) {
         let Some(to) = self.ways.now else {
             return;
         };
         let reason = match failing {
-            WayFailure::NotListed => None,
-            WayFailure::NoHandshake { status } => Some(PhraseArg::Phrase(
+            RouteFailure::NotListed => None,
+            RouteFailure::NoHandshake { status } => Some(PhraseArg::Phrase(
                 Phrase::new("fault.no_subscriptions")
                     .with("status", PhraseArg::Own(status.to_string())),
             )),
-            WayFailure::Unavailable => {
+            RouteFailure::Unavailable => {
                 Some(PhraseArg::Phrase(Phrase::new("fault.way_unavailable")))
             }
-            WayFailure::Redirected => Some(PhraseArg::Phrase(Phrase::new("fault.way_redirected"))),
-            WayFailure::Fault(fault) => Some(PhraseArg::Fault(fault)),
+            RouteFailure::Redirected => {
+                Some(PhraseArg::Phrase(Phrase::new("fault.way_redirected")))
+            }
+            RouteFailure::Fault(fault) => Some(PhraseArg::Fault(fault)),
         };
         let from = match (from, &reason) {
             (ProducerRoute::EventStream | ProducerRoute::PlainPair, None) => {
@@ -372,19 +378,19 @@ fn websocket_path(location: &str) -> Option<&str> {
 }
 
 /// Gives up a source whose only way has failed.
-fn give_way_up(failing: WayFailure, out: &mut Vec<DialectOutput>) {
+fn give_way_up(failing: RouteFailure, out: &mut Vec<DialectOutput>) {
     let fault = match failing {
-        WayFailure::Fault(fault) => fault,
-        WayFailure::NoHandshake { status } => Fault::Status {
+        RouteFailure::Fault(fault) => fault,
+        RouteFailure::NoHandshake { status } => Fault::Status {
             status,
             retry_after: None,
         },
-        WayFailure::Unavailable => Fault::Rejected {
+        RouteFailure::Unavailable => Fault::Rejected {
             reason: Phrase::new("rejected.transport_unavailable"),
             retry_after: None,
             again: false,
         },
-        WayFailure::NotListed | WayFailure::Redirected => return,
+        RouteFailure::NotListed | RouteFailure::Redirected => return,
     };
     out.push(DialectOutput::Close(fault));
 }

@@ -6,7 +6,7 @@
 use crate::link::{Fault, Phrase, PhraseArg};
 use crate::protocol::{RejectionCode, SignatureFault, SubscriptionRejection, subscription_close};
 
-use super::producer_routes::WayFailure;
+use super::producer_routes::RouteFailure;
 use super::{Aaep, DialectOutput, Handshake, Handshakes, tell};
 
 impl Aaep {
@@ -62,7 +62,7 @@ impl Aaep {
         out: &mut Vec<DialectOutput>,
     ) {
         let of_the_way = rejected.code == RejectionCode::TransportUnavailable;
-        if of_the_way && self.other_way(WayFailure::Unavailable, out) {
+        if of_the_way && self.other_way(RouteFailure::Unavailable, out) {
             return;
         }
         let retry_after = rejected.retry_after.or(header);

@@ -11,7 +11,7 @@ use crate::protocol::{
 };
 
 use super::agreement::Agreement;
-use super::producer_routes::WayFailure;
+use super::producer_routes::RouteFailure;
 use super::refusal::rejection;
 use super::returned_producer::PeerNames;
 use super::{Aaep, DialectOutput, Handshake, Handshakes, PendingSubscription, tell};
@@ -243,7 +243,8 @@ impl Aaep {
     /// Handles a server without a handshake beside a stream: tries another listed way, else the plain pair, unless the
     /// person requires proof.
     fn no_handshake(&mut self, status: u16, out: &mut Vec<DialectOutput>) {
-        if self.ways.has_another_listed() && self.other_way(WayFailure::NoHandshake { status }, out)
+        if self.ways.has_another_listed()
+            && self.other_way(RouteFailure::NoHandshake { status }, out)
         {
             return;
         }

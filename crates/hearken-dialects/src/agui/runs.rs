@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::kit::turn::Turn;
 use crate::kit::turn_end::TurnEnd;
-use crate::link::{Address, Body, DeliveryFailure, Fault, Phrase, PhraseArg, Stream, Way};
+use crate::link::{Address, Body, DeliveryFailure, Fault, Phrase, PhraseArg, ServerRoute, Stream};
 use crate::{Cx, DialectOutput, QuestionEnd};
 
 use super::client::{Agui, ConnectionPhase, RunPost};
@@ -127,7 +127,7 @@ impl Agui {
     fn anew(&mut self, out: &mut Vec<DialectOutput>) {
         self.line = ConnectionPhase::Soon;
         self.closes = None;
-        out.push(DialectOutput::ChangeWay(Way::AsGiven));
+        out.push(DialectOutput::ChangeWay(ServerRoute::AsGiven));
     }
 
     /// Handles an endpoint that has kept the stream of a finished run open for too long.

@@ -13,7 +13,9 @@ use crate::kit::directory::Directory;
 use crate::kit::turn::{EventContext, LeftCalls, Turn};
 use crate::kit::turn_end::TurnEnd;
 use crate::kit::turn_updates::Update;
-use crate::link::{Address, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg, Stream, Way};
+use crate::link::{
+    Address, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg, ServerRoute, Stream,
+};
 use crate::protocol::Reply;
 use crate::{
     Connection, ConnectionLoss, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent,
@@ -391,7 +393,7 @@ impl Dialect for Opencode {
     fn tick(&mut self, cx: &mut Cx<'_>) {
         if self.unmet.take_if(|at| *at <= cx.now.monotonic).is_some() {
             // The stream is requested again.
-            cx.out.push(DialectOutput::ChangeWay(Way::AsGiven));
+            cx.out.push(DialectOutput::ChangeWay(ServerRoute::AsGiven));
         }
         for conversation in self.conversations.values_mut() {
             if let Some(turn) = &mut conversation.turn {

@@ -110,7 +110,7 @@ fn status(status: u16) -> Fault {
 }
 
 fn goes_as_given(out: &[DialectOutput]) -> bool {
-    out.contains(&DialectOutput::ChangeWay(Way::AsGiven))
+    out.contains(&DialectOutput::ChangeWay(ServerRoute::AsGiven))
 }
 
 const WITHOUT: Fault = Fault::NotWebSocket(NoWebSocket::Without {
@@ -123,7 +123,7 @@ fn without_manifest(bench: &mut DialectBench, fault: Fault) -> Vec<DialectOutput
     let out = bench.fails(fault);
     assert!(matches!(
         out.as_slice(),
-        [DialectOutput::ChangeWay(Way::EventStream(_))]
+        [DialectOutput::ChangeWay(ServerRoute::EventStream(_))]
     ));
     bench.news(LinkEvent::Connecting { attempt: 1 });
     bench.answer(404, "")
@@ -171,7 +171,7 @@ fn a_websocket_of_another_protocol_is_recognised_without_a_subprotocol() {
         let out = without_manifest(&mut bench, fault.clone());
         assert_eq!(
             out,
-            [DialectOutput::ChangeWay(Way::AsGiven)],
+            [DialectOutput::ChangeWay(ServerRoute::AsGiven)],
             "{path}: {fault}"
         );
         bench.news(LinkEvent::Connecting { attempt: 1 });
@@ -219,7 +219,7 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
         assert_eq!(followed(&out), Some(Address::Given));
         assert_eq!(
             bench.fails(page()),
-            [DialectOutput::ChangeWay(Way::AsGiven)]
+            [DialectOutput::ChangeWay(ServerRoute::AsGiven)]
         );
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
         let events = Address::GivenAt("/event".to_owned());
@@ -239,7 +239,7 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
         let (mut bench, _) = beside();
         assert_eq!(
             bench.fails(status(404)),
-            [DialectOutput::ChangeWay(Way::AsGiven)]
+            [DialectOutput::ChangeWay(ServerRoute::AsGiven)]
         );
         let out = bench.news(LinkEvent::Connecting { attempt: 1 });
         let card = Address::GivenAt("/.well-known/agent-card.json".to_owned());

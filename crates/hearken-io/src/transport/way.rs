@@ -10,11 +10,11 @@ use reqwest::Url;
 
 use super::network_address::{HttpAddress, WebSocketAddress};
 use super::source::Source;
-use crate::link::Way;
+use crate::link::ServerRoute;
 
 impl Source {
     /// Returns the source for the same server by another way; `None` for anything but a server on the network.
-    pub fn by(&self, way: &Way) -> Option<Self> {
+    pub fn by(&self, way: &ServerRoute) -> Option<Self> {
         let at = |url: &Url, secure: &str, plain: &str, path: &str| {
             let mut url = url.clone();
             let is_secure = matches!(url.scheme(), "https" | "wss");
@@ -26,13 +26,15 @@ impl Source {
             Some(url)
         };
         match (self, way) {
-            (Self::Http(_), Way::EventStream(_) | Way::AsGiven)
-            | (Self::WebSocket(_), Way::WebSocket(_) | Way::AsGiven) => Some(self.clone()),
-            (Self::Http(address), Way::WebSocket(path)) => {
+            (Self::Http(_), ServerRoute::EventStream(_) | ServerRoute::AsGiven)
+            | (Self::WebSocket(_), ServerRoute::WebSocket(_) | ServerRoute::AsGiven) => {
+                Some(self.clone())
+            }
+            (Self::Http(address), ServerRoute::WebSocket(path)) => {
                 let url = at(address.url(), "wss", "ws", path)?;
                 Some(Self::WebSocket(WebSocketAddress::at(url)))
             }
-            (Self::WebSocket(address), Way::EventStream(path)) => {
+            (Self::WebSocket(address), ServerRoute::EventStream(path)) => {
                 let url = at(address.url(), "https", "http", path)?;
                 Some(Self::Http(HttpAddress::at(url)))
             }
@@ -61,7 +63,7 @@ mod tests {
     use super::*;
     use crate::config::LinkConfig;
 
-    fn by(source: &str, way: fn(String) -> Way) -> String {
+    fn by(source: &str, way: fn(String) -> ServerRoute) -> String {
         let config = LinkConfig {
             allow_plain_http: true,
             ..LinkConfig::default()
@@ -76,53 +78,57 @@ mod tests {
 
     #[test]
     fn host_port_and_security_stay_as_the_person_gave_them() {
-        type AddressCase = (&'static str, fn(String) -> Way, &'static str);
+        type AddressCase = (&'static str, fn(String) -> ServerRoute, &'static str);
         let cases: [AddressCase; 10] = [
             (
                 "http://127.0.0.1:8080",
-                Way::WebSocket,
+                ServerRoute::WebSocket,
                 "ws://127.0.0.1:8080/own/ws",
             ),
             (
                 "https://a.example",
-                Way::WebSocket,
+                ServerRoute::WebSocket,
                 "wss://a.example/own/ws",
             ),
             (
                 "https://a.example:444/x/events?key=1",
-                Way::WebSocket,
+                ServerRoute::WebSocket,
                 "wss://a.example:444/own/ws",
             ),
-            ("http://[::1]:1/", Way::WebSocket, "ws://[::1]:1/own/ws"),
+            (
+                "http://[::1]:1/",
+                ServerRoute::WebSocket,
+                "ws://[::1]:1/own/ws",
+            ),
             (
                 "wss://a.example:444/x?key=1#f",
-                Way::EventStream,
+                ServerRoute::EventStream,
                 "https://a.example:444/own/ws",
             ),
             (
                 "ws://b.example",
-                Way::EventStream,
+                ServerRoute::EventStream,
                 "http://b.example/own/ws",
             ),
             // The way that the person named stays unchanged.
             (
                 "https://a.example/events?key=1",
-                Way::EventStream,
+                ServerRoute::EventStream,
                 "https://a.example/events?key=1",
             ),
             (
                 "wss://a.example/own?key=1",
-                Way::WebSocket,
+                ServerRoute::WebSocket,
                 "wss://a.example/own?key=1",
             ),
             (
                 "ws://b.example/?k=1",
-                |_| Way::AsGiven,
+                |_| ServerRoute::AsGiven,
                 "ws://b.example/?k=1",
             ),
             (
                 "https://a.example/x",
-                |_| Way::AsGiven,
+                |_| ServerRoute::AsGiven,
                 "https://a.example/x",
             ),
         ];
@@ -144,9 +150,9 @@ mod tests {
         ] {
             let source = Source::parse(source, &config).unwrap();
             for way in [
-                Way::EventStream("/".to_owned()),
-                Way::WebSocket("/".to_owned()),
-                Way::AsGiven,
+                ServerRoute::EventStream("/".to_owned()),
+                ServerRoute::WebSocket("/".to_owned()),
+                ServerRoute::AsGiven,
             ] {
                 assert_eq!(source.by(&way), None);
             }

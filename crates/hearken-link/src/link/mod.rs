@@ -18,7 +18,7 @@ pub use link_fault::{Fault, Phrase, PhraseArg, Reason};
 pub use link_requests::{
     Body, HttpAnswer, HttpCall, IncomingRequest, LastWords, Method, ServiceAnswers, ServiceCall,
 };
-pub use opening::{Address, Consumer, Passing, Stream, Subprotocol, Way, WebSocketTerms};
+pub use opening::{Address, Consumer, Passing, ServerRoute, Stream, Subprotocol, WebSocketTerms};
 pub use send_outcome::{DeliveryFailure, Receipt};
 
 /// The number of a source; sources are ordered as on the command line.

@@ -90,7 +90,7 @@ impl Stream {
 
 /// Another way to the same server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Way {
+pub enum ServerRoute {
     /// A stream of server-sent events, with requests beside it, at this path.
     EventStream(String),
     /// A WebSocket, which carries both directions, at this path.

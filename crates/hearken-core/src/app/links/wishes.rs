@@ -7,7 +7,7 @@ use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::dialect::{
     self, AgentPast, CatchUpPhase, DialectOutput, QuestionEnd, QuestionsStanding,
 };
-use crate::link::{LinkId, Way};
+use crate::link::{LinkId, ServerRoute};
 use crate::session::{self, CloseReason, Session};
 
 use super::Links;
@@ -66,7 +66,7 @@ impl Links {
             DialectOutput::ChangeWay(way) => {
                 if let Some(view) = self.get_mut(id) {
                     view.left_connection();
-                    if way == Way::AsGiven {
+                    if way == ServerRoute::AsGiven {
                         view.tries_as_given();
                     }
                 }
@@ -189,7 +189,7 @@ impl Links {
     }
 
     /// Leaves a connection to follow its source in another way.
-    pub(super) fn change_way(&self, id: LinkId, way: Way, cx: &mut AppCx) -> AppFacts {
+    pub(super) fn change_way(&self, id: LinkId, way: ServerRoute, cx: &mut AppCx) -> AppFacts {
         let facts = self.unsure(id, cx);
         cx.order(id, LinkOrder::ChangeWay(way));
         facts

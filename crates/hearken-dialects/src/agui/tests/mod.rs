@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::kit::rig::{self, MachineRig, RigPeer};
-use crate::link::{Fault, Frame, LinkEvent, Stream, Way};
+use crate::link::{Fault, Frame, LinkEvent, ServerRoute, Stream};
 use crate::protocol::Response;
 use crate::{
     Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd, Recognition, TransportKind,
@@ -50,7 +50,7 @@ impl RigPeer for AguiServer {
                 self.posts.push(serde_json::from_str(&body).unwrap());
             }
             DialectOutput::ChangeWay(way) => {
-                assert_eq!(way, Way::AsGiven);
+                assert_eq!(way, ServerRoute::AsGiven);
                 self.anew += 1;
                 self.waits = false;
             }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::kit::rig::{self, MachineRig, RigPeer};
-use crate::link::{Address, Fault, HttpAnswer, LinkEvent, Way};
+use crate::link::{Address, Fault, HttpAnswer, LinkEvent, ServerRoute};
 use crate::protocol::AgentId;
 use crate::{
     Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd, QuestionsStanding,
@@ -56,7 +56,7 @@ impl RigPeer for OpencodeServer {
                     .push((request, call.method.name(), call.path, body));
             }
             DialectOutput::Follow(stream) => self.followed.push(stream.at),
-            DialectOutput::ChangeWay(Way::AsGiven) => self.anew += 1,
+            DialectOutput::ChangeWay(ServerRoute::AsGiven) => self.anew += 1,
             other => panic!("{other:?}"),
         }
     }

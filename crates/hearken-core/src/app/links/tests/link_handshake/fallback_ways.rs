@@ -1,15 +1,15 @@
 //! Falling back to another way: which one, when, and what is announced about it.
 
 use super::*;
-use crate::link::{Cause, NoTls, NoWebSocket, Reason, Way};
+use crate::link::{Cause, NoTls, NoWebSocket, Reason, ServerRoute};
 
 /// The other ways to connect to a producer.
-fn websocket() -> Option<Way> {
-    Some(Way::WebSocket("/aaep/v1/ws".into()))
+fn websocket() -> Option<ServerRoute> {
+    Some(ServerRoute::WebSocket("/aaep/v1/ws".into()))
 }
 
-fn stream() -> Option<Way> {
-    Some(Way::EventStream("/events".into()))
+fn stream() -> Option<ServerRoute> {
+    Some(ServerRoute::EventStream("/events".into()))
 }
 
 impl Rig {
@@ -36,7 +36,7 @@ impl Rig {
         self.link(LinkEvent::Failed { fault });
     }
 
-    fn changed(&mut self) -> Option<Way> {
+    fn changed(&mut self) -> Option<ServerRoute> {
         self.take().into_iter().find_map(|wish| match wish {
             Effect::Link {
                 order: LinkOrder::ChangeWay(way),
@@ -238,12 +238,12 @@ fn changes_come_to_an_end() {
     let mut way = stream().unwrap();
     for _ in 0..100 {
         match way {
-            Way::EventStream(_) => {
+            ServerRoute::EventStream(_) => {
                 rig.lists(&json!(["sse", "websocket"]));
                 rig.consents();
             }
-            Way::WebSocket(_) => rig.link(LinkEvent::Connecting { attempt: 1 }),
-            Way::AsGiven => panic!("a server that shakes hands is AAEP's"),
+            ServerRoute::WebSocket(_) => rig.link(LinkEvent::Connecting { attempt: 1 }),
+            ServerRoute::AsGiven => panic!("a server that shakes hands is AAEP's"),
         }
         rig.link(LinkEvent::Connected);
         rig.event("session.started", json!({}));
@@ -274,7 +274,10 @@ fn a_redirect_to_the_servers_websocket_is_followed() {
     };
     let outcome = Ok(answer);
     rig.link(LinkEvent::Answered { request, outcome });
-    assert_eq!(rig.changed(), Some(Way::WebSocket("/own/ws".into())));
+    assert_eq!(
+        rig.changed(),
+        Some(ServerRoute::WebSocket("/own/ws".into()))
+    );
     assert!(
         rig.heard("the server redirects to its WebSocket. Going on over a WebSocket."),
         "{:?}",
