@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tokio::sync::mpsc;
 
 use crate::app::{Input, LineSource};
-use crate::keys::{LineFeed, Scan, Stroke, Struck};
+use crate::keys::{LineFeed, Scan, Stroke, TerminalInput};
 use crate::platform::keyboard::Keyboard;
 use crate::platform::system_signals::{self, GoingOn, Leave, Leaving, Resizing};
 use crate::platform::terminal;
@@ -205,7 +205,7 @@ impl Inputs {
 
 fn is_suspend(stroke: &Stroke) -> bool {
     let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
-    stroke.what == Struck::Key(suspend)
+    stroke.what == TerminalInput::Key(suspend)
 }
 
 /// Waits until the terminal is gone.

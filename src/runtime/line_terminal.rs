@@ -2,7 +2,7 @@
 //! line is being typed.
 //!
 //! Responsibilities: the terminal's modes, set and restored on every way out, around a stop and
-//! after it; turning keys into lines with `keys::Typing`; the bytes of the echo. Not here: what a
+//! after it; turning keys into lines with `keys::TypedLine`; the bytes of the echo. Not here: what a
 //! line means.
 //!
 //! Only the terminal's echo and line buffering are turned off. The interrupt, stop and quit keys and
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::app::Input;
-use crate::keys::{LineFeed, Scan, Stroke, Struck, Typed, Typing};
+use crate::keys::{EditEffect, LineFeed, Scan, Stroke, TerminalInput, TypedLine};
 use crate::platform::keyboard::Keyboard;
 use crate::platform::system_signals::{GoingOn, Stopping};
 use crate::platform::terminal::{self, Modes};
@@ -42,7 +42,7 @@ struct SavedModes {
 /// Reads keys from a terminal as lines.
 pub(super) struct KeyLines {
     keys: Keyboard,
-    typing: Typing,
+    typing: TypedLine,
     /// The scan keys: they go to the app as keys while no line is open.
     scan: Option<Scan>,
     echo: Vec<String>,
@@ -84,7 +84,7 @@ impl KeyLines {
         take();
         let mut desk = Self {
             keys: Keyboard::open(LineFeed::Enter, started),
-            typing: Typing::new(quiet),
+            typing: TypedLine::new(quiet),
             scan,
             echo: Vec::new(),
             replies: VecDeque::new(),
@@ -156,7 +156,7 @@ impl KeyLines {
         }
         for _ in 0..TYPED_AHEAD {
             match self.keys.take() {
-                Some(stroke) if matches!(stroke.what, Struck::Place(..)) => {
+                Some(stroke) if matches!(stroke.what, TerminalInput::Place(..)) => {
                     self.replies.push_back(stroke);
                 }
                 Some(stroke) => self.typing.note(stroke.read),
@@ -168,26 +168,26 @@ impl KeyLines {
     fn stroke(&mut self, stroke: Stroke) -> Input {
         let read = stroke.read;
         match stroke.what {
-            Struck::Key(key) if self.scans(key) => Input::Stroke(stroke),
+            TerminalInput::Key(key) if self.scans(key) => Input::Stroke(stroke),
             // In a mode of another program's, it comes as a key.
-            Struck::Key(key) if is_interrupt(key) => {
+            TerminalInput::Key(key) if is_interrupt(key) => {
                 self.abandon();
                 Input::Interrupt
             }
-            Struck::Key(key) => {
+            TerminalInput::Key(key) => {
                 let (bytes, typed) = self.typing.key(key, read, columns());
                 self.typed(bytes, typed)
             }
-            Struck::Paste(text) => {
+            TerminalInput::Paste(text) => {
                 let (bytes, typed) = self.typing.paste(&text, read);
                 self.typed(bytes, typed)
             }
-            Struck::Place(..) => Input::Stroke(stroke),
-            Struck::Stalled
-            | Struck::Focus(_)
-            | Struck::Click(..)
-            | Struck::Wheel(_)
-            | Struck::Noise => {
+            TerminalInput::Place(..) => Input::Stroke(stroke),
+            TerminalInput::Stalled
+            | TerminalInput::Focus(_)
+            | TerminalInput::Click(..)
+            | TerminalInput::Wheel(_)
+            | TerminalInput::Noise => {
                 self.typing.note(read);
                 Input::Stroke(stroke)
             }
@@ -202,16 +202,16 @@ impl KeyLines {
         scanned && !self.typing.is_open()
     }
 
-    fn typed(&mut self, bytes: String, typed: Typed) -> Input {
+    fn typed(&mut self, bytes: String, typed: EditEffect) -> Input {
         if !bytes.is_empty() {
             self.echo.push(bytes);
         }
         match typed {
             // Nothing changed; the deadline input does no harm.
-            Typed::Same => Input::Deadline,
-            Typed::Begun => Input::LineBegun,
-            Typed::Left => Input::LineLeft,
-            Typed::Done { text, begun } => Input::Line { text, read: begun },
+            EditEffect::Same => Input::Deadline,
+            EditEffect::Begun => Input::LineBegun,
+            EditEffect::Left => Input::LineLeft,
+            EditEffect::Done { text, begun } => Input::Line { text, read: begun },
         }
     }
 

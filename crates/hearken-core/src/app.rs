@@ -58,7 +58,7 @@ use jiff::Timestamp;
 use crate::announce::{
     AnnouncementKind, Announcer, AnswerMethod, Class, Deliveries, SpeechQueue, VoiceEvent,
 };
-use crate::keys::{Command, Filter, Struck};
+use crate::keys::{Command, Filter, TerminalInput};
 use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Sessions;
@@ -223,14 +223,17 @@ impl App {
             }
             Input::Stroke(stroke) => {
                 match stroke.what {
-                    Struck::Key(_) => self.review.note_hand(self.cx.now.monotonic),
-                    Struck::Focus(on) => self.questions.focus(on),
-                    Struck::Wheel(up) => {
+                    TerminalInput::Key(_) => self.review.note_hand(self.cx.now.monotonic),
+                    TerminalInput::Focus(on) => self.questions.focus(on),
+                    TerminalInput::Wheel(up) => {
                         let at = if up { Pointed::Older } else { Pointed::Newer };
                         return self.point(Some(at), stroke.read);
                     }
-                    Struck::Click(..) => return self.point(None, stroke.read),
-                    Struck::Paste(_) | Struck::Stalled | Struck::Place(..) | Struck::Noise => {}
+                    TerminalInput::Click(..) => return self.point(None, stroke.read),
+                    TerminalInput::Paste(_)
+                    | TerminalInput::Stalled
+                    | TerminalInput::Place(..)
+                    | TerminalInput::Noise => {}
                 }
                 let scene = self.scan_scene();
                 let facts = self.hands.stroke(stroke, scene, &mut self.cx);

@@ -29,11 +29,11 @@ pub use choice_keys::ChoiceMove;
 pub use key_names::name_of;
 pub use key_table::{BINDINGS, Binding};
 pub use line_commands::{LINES, LineCommand, line};
-pub use line_editor::{Typed, Typing};
+pub use line_editor::{EditEffect, TypedLine};
 pub use map::{Chord, KeptKey, KeyError, Keymap, names as command_names};
 pub use scan_keys::{Scan, ScanKey};
-pub use stroke::{Stroke, Struck};
-pub use stroke_filter::{Filter, Pass, Press};
+pub use stroke::{Stroke, TerminalInput};
+pub use stroke_filter::{Filter, KeyPress, KeyVerdict};
 pub use stroke_reader::{KeyReader, LineFeed};
 pub use voice_keys::VoiceChange;
 

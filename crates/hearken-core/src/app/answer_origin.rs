@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::keys::Press;
+use crate::keys::KeyPress;
 
 /// The origin of an answer, which decides how it is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AnswerOrigin {
     /// A key press.
-    Key(Press),
+    Key(KeyPress),
     /// A line.
     Line {
         /// When it was read.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::announce::{AnswerMethod, Arg, BackBy};
 use crate::config::{Knob, Load, MouseChoice};
-use crate::keys::{self, Command, Edit, Mode, Press, VoiceChange};
+use crate::keys::{self, Command, Edit, KeyPress, Mode, VoiceChange};
 
 use super::helping::{self, HelpScene};
 use super::review::looking::{Direction, Leap};
@@ -26,7 +26,7 @@ impl App {
 
     /// Runs a command that does not come from the keyboard.
     pub(super) fn command(&mut self, command: Command) {
-        let press = Press {
+        let press = KeyPress {
             read: self.cx.now.monotonic,
             before: None,
             again: false,

@@ -375,7 +375,7 @@ impl Stage {
     }
 
     fn key(&mut self, key: KeyEvent) {
-        self.strike(Struck::Key(key));
+        self.strike(TerminalInput::Key(key));
     }
 
     /// Draws a page of the shown question.
@@ -396,10 +396,10 @@ impl Stage {
     }
 
     fn paste(&mut self, text: &str) {
-        self.strike(Struck::Paste(text.to_owned()));
+        self.strike(TerminalInput::Paste(text.to_owned()));
     }
 
-    fn strike(&mut self, what: Struck) {
+    fn strike(&mut self, what: TerminalInput) {
         let read = self.now.monotonic;
         self.input(Input::Stroke(Stroke { what, read }));
     }

@@ -30,7 +30,7 @@ const LONGEST: usize = 8 * 1024;
 
 /// A line that is being typed.
 #[derive(Debug, Clone, Default)]
-pub struct Typing {
+pub struct TypedLine {
     text: String,
     /// When the open line was begun.
     begun: Duration,
@@ -44,7 +44,7 @@ pub struct Typing {
 
 /// The effect of a key on the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Typed {
+pub enum EditEffect {
     /// Nothing that matters elsewhere.
     Same,
     /// A line was begun.
@@ -60,7 +60,7 @@ pub enum Typed {
     },
 }
 
-impl Typing {
+impl TypedLine {
     /// Creates an empty line; keys that come closer than `quiet` form a burst.
     pub fn new(quiet: Duration) -> Self {
         Self {
@@ -84,9 +84,9 @@ impl Typing {
 
     /// Handles a key, and returns the bytes to write and the effect on the line. `columns` is the terminal's width, 0
     /// if unknown.
-    pub fn key(&mut self, key: KeyEvent, now: Duration, columns: u16) -> (String, Typed) {
+    pub fn key(&mut self, key: KeyEvent, now: Duration, columns: u16) -> (String, EditEffect) {
         if key.kind == KeyEventKind::Release {
-            return (String::new(), Typed::Same);
+            return (String::new(), EditEffect::Same);
         }
         self.note(now);
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -95,18 +95,18 @@ impl Typing {
             KeyCode::Enter => self.done(),
             KeyCode::Esc => self.left(columns),
             KeyCode::Char('u') if control => self.left(columns),
-            KeyCode::Char('w') if control => self.delete(Span::Word, columns),
-            KeyCode::Char('h') if control => self.delete(Span::Character, columns),
-            KeyCode::Backspace if word => self.delete(Span::Word, columns),
-            KeyCode::Backspace => self.delete(Span::Character, columns),
-            KeyCode::Char('l' | 'r') if control => (self.again(), Typed::Same),
+            KeyCode::Char('w') if control => self.delete(DeletionUnit::Word, columns),
+            KeyCode::Char('h') if control => self.delete(DeletionUnit::Character, columns),
+            KeyCode::Backspace if word => self.delete(DeletionUnit::Word, columns),
+            KeyCode::Backspace => self.delete(DeletionUnit::Character, columns),
+            KeyCode::Char('l' | 'r') if control => (self.again(), EditEffect::Same),
             KeyCode::Char(c) if !word => self.insert(&c.to_string()),
-            _ => (String::new(), Typed::Same),
+            _ => (String::new(), EditEffect::Same),
         }
     }
 
     /// Adds pasted text to the line; its line breaks become spaces, so that it never answers a question.
-    pub fn paste(&mut self, text: &str, now: Duration) -> (String, Typed) {
+    pub fn paste(&mut self, text: &str, now: Duration) -> (String, EditEffect) {
         self.note(now);
         let text: String = text
             .trim()
@@ -126,60 +126,60 @@ impl Typing {
     }
 
     /// Abandons the line without erasing it, because something urgent must be written; returns the bytes.
-    pub fn abandon(&mut self) -> (String, Typed) {
+    pub fn abandon(&mut self) -> (String, EditEffect) {
         if !self.is_open() {
-            return (String::new(), Typed::Same);
+            return (String::new(), EditEffect::Same);
         }
         self.text.clear();
-        ("\n".to_owned(), Typed::Left)
+        ("\n".to_owned(), EditEffect::Left)
     }
 
-    fn insert(&mut self, text: &str) -> (String, Typed) {
+    fn insert(&mut self, text: &str) -> (String, EditEffect) {
         let text: String = text.chars().filter(|c| !c.is_control()).collect();
         if text.is_empty() {
-            return (String::new(), Typed::Same);
+            return (String::new(), EditEffect::Same);
         }
         if self.text.len() + text.len() > LONGEST {
-            return ("\x07".to_owned(), Typed::Same);
+            return ("\x07".to_owned(), EditEffect::Same);
         }
         let typed = if self.is_open() {
-            Typed::Same
+            EditEffect::Same
         } else {
             self.begun = self.burst;
-            Typed::Begun
+            EditEffect::Begun
         };
         self.text.push_str(&text);
         (text, typed)
     }
 
-    fn done(&mut self) -> (String, Typed) {
+    fn done(&mut self) -> (String, EditEffect) {
         if !self.is_open() {
-            return (String::new(), Typed::Same);
+            return (String::new(), EditEffect::Same);
         }
         let text = std::mem::take(&mut self.text);
         let begun = self.begun;
-        ("\n".to_owned(), Typed::Done { text, begun })
+        ("\n".to_owned(), EditEffect::Done { text, begun })
     }
 
-    fn left(&mut self, columns: u16) -> (String, Typed) {
+    fn left(&mut self, columns: u16) -> (String, EditEffect) {
         if !self.is_open() {
-            return (String::new(), Typed::Same);
+            return (String::new(), EditEffect::Same);
         }
         let bytes = self.cut(0, columns);
-        (bytes, Typed::Left)
+        (bytes, EditEffect::Left)
     }
 
-    fn delete(&mut self, span: Span, columns: u16) -> (String, Typed) {
+    fn delete(&mut self, span: DeletionUnit, columns: u16) -> (String, EditEffect) {
         if !self.is_open() {
-            return (String::new(), Typed::Same);
+            return (String::new(), EditEffect::Same);
         }
         let keep = match span {
-            Span::Character => self
+            DeletionUnit::Character => self
                 .text
                 .grapheme_indices(true)
                 .next_back()
                 .map_or(0, |(at, _)| at),
-            Span::Word => {
+            DeletionUnit::Word => {
                 let trimmed = self.text.trim_end();
                 trimmed.rfind(char::is_whitespace).map_or(0, |at| {
                     at + trimmed[at..].chars().next().map_or(0, char::len_utf8)
@@ -188,9 +188,9 @@ impl Typing {
         };
         let bytes = self.cut(keep, columns);
         let typed = if self.is_open() {
-            Typed::Same
+            EditEffect::Same
         } else {
-            Typed::Left
+            EditEffect::Left
         };
         (bytes, typed)
     }
@@ -212,7 +212,7 @@ impl Typing {
 
 /// How much is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Span {
+enum DeletionUnit {
     Character,
     Word,
 }
@@ -233,10 +233,10 @@ mod tests {
     }
 
     /// Types keys a second apart, and returns all that was written and the last effect on the line.
-    fn typed(keys: &[KeyEvent], columns: u16) -> (String, Typed) {
-        let mut typing = Typing::new(QUIET);
+    fn typed(keys: &[KeyEvent], columns: u16) -> (String, EditEffect) {
+        let mut typing = TypedLine::new(QUIET);
         let mut out = String::new();
-        let mut last = Typed::Same;
+        let mut last = EditEffect::Same;
         for (at, key) in keys.iter().enumerate() {
             let (bytes, became) = typing.key(*key, Duration::from_secs(at as u64), columns);
             out.push_str(&bytes);
@@ -253,7 +253,7 @@ mod tests {
     fn a_line_is_echoed_mended_and_done() {
         let mut keys = letters("n2");
         keys.extend([key(KeyCode::Backspace), key(KeyCode::Enter)]);
-        let done = Typed::Done {
+        let done = EditEffect::Done {
             text: "n".into(),
             begun: Duration::ZERO,
         };
@@ -267,10 +267,10 @@ mod tests {
             keys.push(last);
             let (bytes, became) = typed(&keys, 80);
             assert_eq!(bytes, "ab\x08\x08  \x08\x08");
-            assert_eq!(became, Typed::Left);
+            assert_eq!(became, EditEffect::Left);
         }
         let keys = [key(KeyCode::Char('x')), key(KeyCode::Backspace)];
-        assert_eq!(typed(&keys, 80).1, Typed::Left);
+        assert_eq!(typed(&keys, 80).1, EditEffect::Left);
     }
 
     #[test]
@@ -281,7 +281,7 @@ mod tests {
             KeyCode::Backspace,
             KeyCode::Up,
         ] {
-            assert_eq!(typed(&[key(code)], 80), (String::new(), Typed::Same));
+            assert_eq!(typed(&[key(code)], 80), (String::new(), EditEffect::Same));
         }
     }
 
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_line_is_as_old_as_the_burst_that_it_is_part_of() {
-        let mut typing = Typing::new(QUIET);
+        let mut typing = TypedLine::new(QUIET);
         let ms = Duration::from_millis;
         typing.key(key(KeyCode::Char('n')), ms(1000), 80);
         typing.key(key(KeyCode::Enter), ms(1100), 80);
@@ -312,7 +312,7 @@ mod tests {
         let (_, done) = typing.key(key(KeyCode::Enter), ms(1400), 80);
         assert_eq!(
             done,
-            Typed::Done {
+            EditEffect::Done {
                 text: "y".into(),
                 begun: ms(1000)
             }
@@ -321,7 +321,7 @@ mod tests {
         let (_, done) = typing.key(key(KeyCode::Enter), ms(1900), 80);
         assert_eq!(
             done,
-            Typed::Done {
+            EditEffect::Done {
                 text: "y".into(),
                 begun: ms(1800)
             }
@@ -330,23 +330,23 @@ mod tests {
 
     #[test]
     fn pasted_lines_are_one_line_that_waits_for_enter() {
-        let mut typing = Typing::new(QUIET);
+        let mut typing = TypedLine::new(QUIET);
         let (bytes, became) = typing.paste("y\nc\r\n", Duration::ZERO);
-        assert_eq!((bytes.as_str(), became), ("y c", Typed::Begun));
+        assert_eq!((bytes.as_str(), became), ("y c", EditEffect::Begun));
     }
 
     #[test]
     fn what_is_too_long_rings() {
-        let mut typing = Typing::new(QUIET);
+        let mut typing = TypedLine::new(QUIET);
         typing.paste(&"x".repeat(LONGEST), Duration::ZERO);
         let (bytes, became) = typing.key(key(KeyCode::Char('x')), Duration::ZERO, 80);
-        assert_eq!((bytes.as_str(), became), ("\x07", Typed::Same));
+        assert_eq!((bytes.as_str(), became), ("\x07", EditEffect::Same));
     }
 
     proptest! {
         #[test]
         fn no_escape_is_ever_written(codes in proptest::collection::vec(any::<char>(), 0..40), columns in 0u16..12) {
-            let mut typing = Typing::new(QUIET);
+            let mut typing = TypedLine::new(QUIET);
             for (at, c) in codes.into_iter().enumerate() {
                 let event = match at % 5 {
                     3 => key(KeyCode::Backspace),

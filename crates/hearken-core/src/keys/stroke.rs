@@ -8,7 +8,7 @@ use crossterm::event::KeyEvent;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stroke {
     /// What it is.
-    pub what: Struck,
+    pub what: TerminalInput,
     /// When its last byte was read, on the monotonic clock. It is judged by that time, however late it is
     /// handled.
     pub read: Duration,
@@ -16,7 +16,7 @@ pub struct Stroke {
 
 /// What was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Struck {
+pub enum TerminalInput {
     /// A key.
     Key(KeyEvent),
     /// Pasted text: it never answers a question.
@@ -40,7 +40,7 @@ impl Stroke {
     /// Creates the stroke of a key.
     pub fn key(key: KeyEvent, read: Duration) -> Self {
         Self {
-            what: Struck::Key(key),
+            what: TerminalInput::Key(key),
             read,
         }
     }

@@ -27,16 +27,16 @@ const WORD: Duration = Duration::from_millis(1200);
 
 /// The filter's verdict on a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pass {
+pub enum KeyVerdict {
     /// It counts.
-    Counts(Press),
+    Counts(KeyPress),
     /// It does not count.
     Ignored,
 }
 
 /// How a key that counts was pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Press {
+pub struct KeyPress {
     /// When it was read.
     pub read: Duration,
     /// When the previous key arrived, of whatever kind.
@@ -79,7 +79,7 @@ impl Filter {
     }
 
     /// Filters a key. `typing` is true while text is typed, where slow keys would delay every letter.
-    pub fn take(&mut self, key: KeyEvent, typing: bool, now: Duration) -> Pass {
+    pub fn take(&mut self, key: KeyEvent, typing: bool, now: Duration) -> KeyVerdict {
         let code = letter(key.code);
         // Shift may come and go while a key is held; any other modifier makes it another key.
         let chord = key.modifiers - KeyModifiers::SHIFT;
@@ -96,7 +96,7 @@ impl Filter {
             return self.slowly(KeyEvent { code, ..key }, before, now);
         }
         if key.kind == KeyEventKind::Release {
-            return Pass::Ignored;
+            return KeyVerdict::Ignored;
         }
         let down =
             down.is_some_and(|(last, held, at)| last == code && held == chord && now < at + REPEAT);
@@ -104,9 +104,9 @@ impl Filter {
             !self.bounce.is_zero() && last == code && now < at + self.bounce
         });
         if bounced {
-            Pass::Ignored
+            KeyVerdict::Ignored
         } else {
-            Pass::Counts(Press {
+            KeyVerdict::Counts(KeyPress {
                 read: now,
                 before,
                 follows_letter,
@@ -115,10 +115,10 @@ impl Filter {
         }
     }
 
-    fn slowly(&mut self, key: KeyEvent, before: Option<Duration>, now: Duration) -> Pass {
+    fn slowly(&mut self, key: KeyEvent, before: Option<Duration>, now: Duration) -> KeyVerdict {
         if key.kind == KeyEventKind::Release {
             self.held = None;
-            return Pass::Ignored;
+            return KeyVerdict::Ignored;
         }
         let held = self
             .held
@@ -135,7 +135,7 @@ impl Filter {
         held.counted |= counts;
         self.held = Some(held);
         if counts {
-            Pass::Counts(Press {
+            KeyVerdict::Counts(KeyPress {
                 read: now,
                 before: held.before,
                 // With slow keys, a key counts because it is held.
@@ -144,7 +144,7 @@ impl Filter {
                 follows_letter: false,
             })
         } else {
-            Pass::Ignored
+            KeyVerdict::Ignored
         }
     }
 }
@@ -166,7 +166,7 @@ fn letter(code: KeyCode) -> KeyCode {
 mod tests {
     use super::*;
 
-    fn take(filter: &mut Filter, c: char, ms: u64) -> Pass {
+    fn take(filter: &mut Filter, c: char, ms: u64) -> KeyVerdict {
         let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
         filter.take(key, false, Duration::from_millis(ms))
     }
@@ -175,8 +175,8 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    fn counts(read: u64, before: Option<u64>, again: bool) -> Pass {
-        Pass::Counts(Press {
+    fn counts(read: u64, before: Option<u64>, again: bool) -> KeyVerdict {
+        KeyVerdict::Counts(KeyPress {
             read: ms(read),
             before: before.map(ms),
             again,
@@ -190,7 +190,7 @@ mod tests {
             let mut filter = Filter::default();
             let taken = keys.iter().map(|(c, at)| take(&mut filter, *c, *at));
             match taken.last() {
-                Some(Pass::Counts(press)) => press.follows_letter,
+                Some(KeyVerdict::Counts(press)) => press.follows_letter,
                 other => panic!("{other:?}"),
             }
         };
@@ -214,7 +214,7 @@ mod tests {
             kind: KeyEventKind::Release,
             ..KeyEvent::new(KeyCode::Char('y'), KeyModifiers::NONE)
         };
-        assert_eq!(filter.take(release, false, ms(80)), Pass::Ignored);
+        assert_eq!(filter.take(release, false, ms(80)), KeyVerdict::Ignored);
         assert_eq!(take(&mut filter, 'y', 500), counts(500, Some(80), false));
     }
 
@@ -233,8 +233,8 @@ mod tests {
     fn the_same_key_again_within_the_time_is_a_bounce() {
         let mut filter = Filter::new(ms(300), Duration::ZERO);
         assert_eq!(take(&mut filter, 'y', 0), counts(0, None, false));
-        assert_eq!(take(&mut filter, 'y', 299), Pass::Ignored);
-        let follows = Pass::Counts(Press {
+        assert_eq!(take(&mut filter, 'y', 299), KeyVerdict::Ignored);
+        let follows = KeyVerdict::Counts(KeyPress {
             read: ms(350),
             before: Some(ms(299)),
             again: false,
@@ -247,18 +247,18 @@ mod tests {
     #[test]
     fn a_slow_key_counts_once_when_it_was_held() {
         let mut filter = Filter::new(Duration::ZERO, ms(600));
-        assert_eq!(take(&mut filter, 'x', 0), Pass::Ignored);
-        assert_eq!(take(&mut filter, 'y', 1000), Pass::Ignored, "a touch");
-        assert_eq!(take(&mut filter, 'y', 1500), Pass::Ignored);
+        assert_eq!(take(&mut filter, 'x', 0), KeyVerdict::Ignored);
+        assert_eq!(take(&mut filter, 'y', 1000), KeyVerdict::Ignored, "a touch");
+        assert_eq!(take(&mut filter, 'y', 1500), KeyVerdict::Ignored);
         assert_eq!(take(&mut filter, 'y', 1610), counts(1610, Some(0), false));
         assert_eq!(
             take(&mut filter, 'y', 1640),
-            Pass::Ignored,
+            KeyVerdict::Ignored,
             "it counts once"
         );
         assert_eq!(
             take(&mut filter, 'y', 2400),
-            Pass::Ignored,
+            KeyVerdict::Ignored,
             "let go, and touched again"
         );
     }
@@ -267,8 +267,8 @@ mod tests {
     fn two_touches_are_no_holding_and_another_key_ends_it() {
         let mut filter = Filter::new(Duration::ZERO, ms(600));
         take(&mut filter, 'y', 0);
-        assert_eq!(take(&mut filter, 'y', 800), Pass::Ignored);
+        assert_eq!(take(&mut filter, 'y', 800), KeyVerdict::Ignored);
         take(&mut filter, 'n', 900);
-        assert_eq!(take(&mut filter, 'y', 1450), Pass::Ignored);
+        assert_eq!(take(&mut filter, 'y', 1450), KeyVerdict::Ignored);
     }
 }

@@ -26,7 +26,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::mouse_report::MouseReport;
 use super::sequence::{self, Sequence};
-use super::stroke::{Stroke, Struck};
+use super::stroke::{Stroke, TerminalInput};
 use super::torn_report::{TornAt, TornByte, TornReport};
 
 /// How long an ESC waits for the rest of a sequence before it counts as the key Escape, which must stop speech within
@@ -171,11 +171,11 @@ impl KeyReader {
                 self.torn.tear(TornAt::Bracket, read);
             }
             State::Control { parameters, .. } if parameters.starts_with(b"<") => {
-                self.end(Struck::Noise, read, strokes);
+                self.end(TerminalInput::Noise, read, strokes);
                 self.torn.tear(TornAt::Numbers, read);
             }
             State::Mouse(left) => {
-                self.end(Struck::Noise, read, strokes);
+                self.end(TerminalInput::Noise, read, strokes);
                 self.torn.tear(TornAt::Bytes(left), read);
             }
             State::Perhaps(bytes) => self.not_a_report(&bytes, read, strokes),
@@ -187,21 +187,21 @@ impl KeyReader {
             }
             // The ESC may begin a new sequence.
             State::Text { escape: true, .. } => {
-                self.end(Struck::Noise, read, strokes);
+                self.end(TerminalInput::Noise, read, strokes);
                 self.begin(State::Escape, read);
             }
             State::Control { .. } | State::Text { .. } | State::Character { .. } => {
-                self.end(Struck::Noise, read, strokes);
+                self.end(TerminalInput::Noise, read, strokes);
             }
             State::Paste { text, mark } => {
                 self.end(pasted(text), read, strokes);
-                self.end(Struck::Stalled, read, strokes);
+                self.end(TerminalInput::Stalled, read, strokes);
                 self.swallow_on(mark, true);
             }
             // It was Escape: the keyboard belongs to the person again.
             State::Swallow { mark: 1, .. } => {}
             State::Swallow { mark, .. } => {
-                self.end(Struck::Stalled, read, strokes);
+                self.end(TerminalInput::Stalled, read, strokes);
                 self.swallow_on(mark, true);
             }
         }
@@ -236,14 +236,14 @@ impl KeyReader {
             State::Perhaps(bytes) => self.perhaps(bytes, byte, now, strokes),
             State::Mouse(left) => match (byte, left) {
                 (..0x20, _) => self.broken(byte, now, strokes),
-                (_, 1) => self.end(Struck::Noise, now, strokes),
+                (_, 1) => self.end(TerminalInput::Noise, now, strokes),
                 (_, left) => self.state = State::Mouse(left - 1),
             },
             State::Single => match byte {
                 b'A'..=b'D' | b'F' | b'H' | b'P'..=b'S' => {
                     // After `ESC O` this letter is F3; after `ESC [` it reports the cursor's position.
                     let what = match byte {
-                        b'R' => Struck::Key(KeyCode::F(3).into()),
+                        b'R' => TerminalInput::Key(KeyCode::F(3).into()),
                         byte => struck(sequence::read(b"", byte)),
                     };
                     self.end(what, now, strokes);
@@ -251,11 +251,11 @@ impl KeyReader {
                 byte => self.broken(byte, now, strokes),
             },
             State::Text { by, escape, .. } => match (byte, escape) {
-                (BEL, _) | (b'\\', true) => self.end(Struck::Noise, now, strokes),
+                (BEL, _) | (b'\\', true) => self.end(TerminalInput::Noise, now, strokes),
                 (ESC, false) => self.text(by, true),
                 // A new sequence follows the ESC, and this one never ended.
                 (byte, true) => {
-                    self.end(Struck::Noise, now, strokes);
+                    self.end(TerminalInput::Noise, now, strokes);
                     self.begin(State::Escape, now);
                     self.byte(byte, now, strokes);
                 }
@@ -285,7 +285,7 @@ impl KeyReader {
     fn ground(&mut self, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
         match self.torn.take(byte, now) {
             TornByte::Other => {}
-            TornByte::Part => return self.end(Struck::Noise, now, strokes),
+            TornByte::Part => return self.end(TerminalInput::Noise, now, strokes),
             TornByte::Perhaps => return self.begin(State::Perhaps(vec![byte]), now),
         }
         match byte {
@@ -297,8 +297,8 @@ impl KeyReader {
                 },
                 now,
             ),
-            0x80.. => self.end(Struck::Noise, now, strokes),
-            byte => self.end(Struck::Key(single(byte, self.feed)), now, strokes),
+            0x80.. => self.end(TerminalInput::Noise, now, strokes),
+            byte => self.end(TerminalInput::Key(single(byte, self.feed)), now, strokes),
         }
     }
 
@@ -319,7 +319,7 @@ impl KeyReader {
                 }
             }
             ESC => {
-                self.end(Struck::Key(KeyCode::Esc.into()), now, strokes);
+                self.end(TerminalInput::Key(KeyCode::Esc.into()), now, strokes);
                 self.begin(State::Escape, now);
             }
             0xc2..=0xf4 => {
@@ -328,12 +328,12 @@ impl KeyReader {
                     alt: true,
                 }
             }
-            0x80.. => self.end(Struck::Noise, now, strokes),
+            0x80.. => self.end(TerminalInput::Noise, now, strokes),
             byte => {
                 let key = single(byte, self.feed);
                 let modifiers = key.modifiers | KeyModifiers::ALT;
                 let key = KeyEvent::new(key.code, modifiers);
-                self.end(Struck::Key(key), now, strokes);
+                self.end(TerminalInput::Key(key), now, strokes);
             }
         }
     }
@@ -365,7 +365,7 @@ impl KeyReader {
                     overlong,
                 };
             }
-            0x40..=0x7e if overlong => self.end(Struck::Noise, now, strokes),
+            0x40..=0x7e if overlong => self.end(TerminalInput::Noise, now, strokes),
             0x40..=0x7e => match sequence::read(&parameters, byte) {
                 Sequence::PasteBegins => self.begin(
                     State::Paste {
@@ -408,8 +408,8 @@ impl KeyReader {
         for byte in bytes {
             let what = match byte {
                 // As a key, this letter would have an effect.
-                b'M' => Struck::Noise,
-                byte => Struck::Key(single(*byte, self.feed)),
+                b'M' => TerminalInput::Noise,
+                byte => TerminalInput::Key(single(*byte, self.feed)),
             };
             self.end(what, read, strokes);
             self.torn.tear(TornAt::behind(*byte), read);
@@ -428,8 +428,8 @@ impl KeyReader {
         match std::str::from_utf8(&bytes) {
             Ok(text) => {
                 let what = match text.chars().next() {
-                    Some(c) => Struck::Key(character_key(c, alt)),
-                    None => Struck::Noise,
+                    Some(c) => TerminalInput::Key(character_key(c, alt)),
+                    None => TerminalInput::Noise,
                 };
                 self.end(what, now, strokes);
             }
@@ -462,7 +462,7 @@ impl KeyReader {
         match byte {
             CTRL_C => {
                 self.end(pasted(text), now, strokes);
-                self.end(Struck::Key(single(byte, self.feed)), now, strokes);
+                self.end(TerminalInput::Key(single(byte, self.feed)), now, strokes);
                 self.state = State::Swallow {
                     mark: 0,
                     told: false,
@@ -484,10 +484,10 @@ impl KeyReader {
         now: Duration,
         strokes: &mut Vec<Stroke>,
     ) {
-        self.end(Struck::Noise, now, strokes);
+        self.end(TerminalInput::Noise, now, strokes);
         let mark = match byte {
             CTRL_C => {
-                self.end(Struck::Key(single(byte, self.feed)), now, strokes);
+                self.end(TerminalInput::Key(single(byte, self.feed)), now, strokes);
                 0
             }
             byte if PASTE_ENDS.get(mark) == Some(&byte) => mark + 1,
@@ -505,7 +505,7 @@ impl KeyReader {
 
     /// Ends a sequence at a byte that can't belong to it, and reads that byte separately.
     fn broken(&mut self, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
-        self.end(Struck::Noise, now, strokes);
+        self.end(TerminalInput::Noise, now, strokes);
         self.ground(byte, now, strokes);
     }
 
@@ -514,43 +514,43 @@ impl KeyReader {
             KeyCode::Char(c) => character_key(c, alt),
             code => code.into(),
         };
-        self.end(Struck::Key(key), read, strokes);
+        self.end(TerminalInput::Key(key), read, strokes);
     }
 
     /// Adds a stroke, preceded by noise for an earlier read of its bytes, when a hand was at work.
-    fn end(&mut self, what: Struck, read: Duration, strokes: &mut Vec<Stroke>) {
+    fn end(&mut self, what: TerminalInput, read: Duration, strokes: &mut Vec<Stroke>) {
         let noise = |read| Stroke {
-            what: Struck::Noise,
+            what: TerminalInput::Noise,
             read,
         };
         // The terminal's own reply may arrive in pieces: no hand is at work.
         let earlier = self
             .earlier
             .take()
-            .filter(|_| !matches!(what, Struck::Place(..)));
+            .filter(|_| !matches!(what, TerminalInput::Place(..)));
         strokes.extend(earlier.map(noise));
-        if earlier.is_some() && what == Struck::Focus(false) {
+        if earlier.is_some() && what == TerminalInput::Focus(false) {
             // A whole report does not show a hand at work, but a sequence in pieces does.
             strokes.push(noise(read));
         }
         let stroke = Stroke { what, read };
         // A thousand stray bytes of one read are reported once.
-        if stroke.what != Struck::Noise || strokes.last() != Some(&stroke) {
+        if stroke.what != TerminalInput::Noise || strokes.last() != Some(&stroke) {
             strokes.push(stroke);
         }
     }
 }
 
-fn struck(sequence: Sequence) -> Struck {
+fn struck(sequence: Sequence) -> TerminalInput {
     match sequence {
-        Sequence::Key(key) => Struck::Key(key),
-        Sequence::Focus(on) => Struck::Focus(on),
-        Sequence::Place(row, column) => Struck::Place(row, column),
-        Sequence::Mouse(MouseReport::Click(column, row)) => Struck::Click(column, row),
-        Sequence::Mouse(MouseReport::Wheel(up)) => Struck::Wheel(up),
-        Sequence::Mouse(MouseReport::Other) => Struck::Noise,
+        Sequence::Key(key) => TerminalInput::Key(key),
+        Sequence::Focus(on) => TerminalInput::Focus(on),
+        Sequence::Place(row, column) => TerminalInput::Place(row, column),
+        Sequence::Mouse(MouseReport::Click(column, row)) => TerminalInput::Click(column, row),
+        Sequence::Mouse(MouseReport::Wheel(up)) => TerminalInput::Wheel(up),
+        Sequence::Mouse(MouseReport::Other) => TerminalInput::Noise,
         // A paste that begins where none can begin is not a paste.
-        Sequence::PasteBegins | Sequence::Unknown => Struck::Noise,
+        Sequence::PasteBegins | Sequence::Unknown => TerminalInput::Noise,
     }
 }
 
@@ -559,8 +559,8 @@ fn keep(text: &mut Vec<u8>, bytes: &[u8]) {
     text.extend_from_slice(&bytes[..room]);
 }
 
-fn pasted(text: Vec<u8>) -> Struck {
-    Struck::Paste(String::from_utf8_lossy(&text).into_owned())
+fn pasted(text: Vec<u8>) -> TerminalInput {
+    TerminalInput::Paste(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Returns the key of a byte below 128.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::announce::AnnouncementId;
-use crate::keys::{Command, Filter, Keymap, Mode, Pass, Press};
+use crate::keys::{Command, Filter, KeyPress, KeyVerdict, Keymap, Mode};
 use crate::session::QuestionId;
 
 use scan_state::Scanning;
@@ -72,11 +72,11 @@ impl Hands {
     }
 
     /// Filters a key; `None` if it does not count. All earlier input counts as activity before the key.
-    fn take(&mut self, key: KeyEvent, typing: bool, read: Duration) -> Option<Press> {
-        let Pass::Counts(press) = self.filter.take(key, typing, read) else {
+    fn take(&mut self, key: KeyEvent, typing: bool, read: Duration) -> Option<KeyPress> {
+        let KeyVerdict::Counts(press) = self.filter.take(key, typing, read) else {
             return None;
         };
-        Some(Press {
+        Some(KeyPress {
             before: press.before.max(self.last),
             ..press
         })
@@ -85,7 +85,12 @@ impl Hands {
     /// Returns whether a key may continue a word that was typed without an open line: it follows letters, at
     /// least one of which was not for a question. A person who stops speech or hears details often answers at
     /// once.
-    fn continues_word(&mut self, press: Press, key: KeyEvent, command: Option<&Command>) -> bool {
+    fn continues_word(
+        &mut self,
+        press: KeyPress,
+        key: KeyEvent,
+        command: Option<&Command>,
+    ) -> bool {
         let is_for_question = matches!(
             command,
             Some(

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
-use crate::keys::{self, Command, Press, Stroke, Struck};
+use crate::keys::{self, Command, KeyPress, Stroke, TerminalInput};
 
 use super::Hands;
 use super::scanning::ScanScene;
@@ -29,24 +29,27 @@ impl Hands {
         // For a key, a second step is over if it had lapsed when the key was read.
         cx.end_second_step(read);
         match stroke.what {
-            Struck::Key(key) => return self.key(key, read, scene, cx),
-            Struck::Paste(text) => {
+            TerminalInput::Key(key) => return self.key(key, read, scene, cx),
+            TerminalInput::Paste(text) => {
                 self.hand(read, cx);
                 if cx.doing.is_typing() {
                     paste_into_line(&text, cx);
                 }
             }
-            Struck::Stalled => {
+            TerminalInput::Stalled => {
                 self.hand(read, cx);
                 cx.respond("reply.paste_stalled", &[]);
             }
-            Struck::Focus(on) => {
+            TerminalInput::Focus(on) => {
                 if on {
                     self.hand(read, cx);
                 }
             }
             // An unrequested position report counts as unknown input.
-            Struck::Place(..) | Struck::Click(..) | Struck::Wheel(_) | Struck::Noise => {
+            TerminalInput::Place(..)
+            | TerminalInput::Click(..)
+            | TerminalInput::Wheel(_)
+            | TerminalInput::Noise => {
                 self.hand(read, cx);
             }
         }
@@ -70,7 +73,7 @@ impl Hands {
             return self.scan(scanned, press, scene, cx);
         }
         let command = keys::command(key, cx.doing.mode(), self.keymap());
-        let press = Press {
+        let press = KeyPress {
             follows_letter: self.continues_word(press, key, command.as_ref()),
             ..press
         };

@@ -16,7 +16,7 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, scanned};
-use crate::keys::{BINDINGS, Binding, Command, Edit, Mode, Press, ScanKey};
+use crate::keys::{BINDINGS, Binding, Command, Edit, KeyPress, Mode, ScanKey};
 use crate::protocol::{Decision, ResponseKind};
 use crate::session::{Question, QuestionBody, QuestionId};
 
@@ -84,7 +84,7 @@ impl Hands {
     pub(in crate::app) fn scan(
         &mut self,
         key: ScanKey,
-        press: Press,
+        press: KeyPress,
         scene: ScanScene,
         cx: &mut AppCx,
     ) -> AppFacts {
@@ -154,7 +154,7 @@ impl Hands {
     fn scan_do(
         &mut self,
         item: ScanItem,
-        press: Press,
+        press: KeyPress,
         scene: ScanScene,
         cx: &mut AppCx,
     ) -> AppFacts {

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crate::announce::AnswerMethod;
 use crate::config::QuestionConfig;
-use crate::keys::Press;
+use crate::keys::KeyPress;
 use crate::session::Question;
 
 use super::Questions;
@@ -84,7 +84,7 @@ impl Questions {
     pub(super) fn key_not_yet(
         &self,
         question: &Question,
-        press: Press,
+        press: KeyPress,
         is_second_step: bool,
         senses: Senses,
     ) -> Option<NotYet> {

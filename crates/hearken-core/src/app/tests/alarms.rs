@@ -55,13 +55,13 @@ fn a_notification_carries_no_word_of_an_agent() {
 #[test]
 fn whoever_looks_at_the_terminal_hears_the_bell_and_gets_no_notification() {
     let mut stage = Stage::new(KEYS);
-    stage.strike(Struck::Focus(true));
+    stage.strike(TerminalInput::Focus(true));
     stage.ask("rpl_1");
     assert_eq!((stage.bells, stage.notices.len()), (1, 0));
-    stage.strike(Struck::Focus(false));
+    stage.strike(TerminalInput::Focus(false));
     stage.wait(30_000);
     assert_eq!((stage.bells, stage.notices.len()), (2, 1));
-    stage.strike(Struck::Focus(true));
+    stage.strike(TerminalInput::Focus(true));
     stage.wait(90_000);
     assert_eq!((stage.bells, stage.notices.len()), (3, 1));
 }
@@ -132,7 +132,7 @@ fn whoever_leaves_the_full_face_can_read_what_becomes_of_the_questions() {
 fn whoever_looks_elsewhere_is_called_when_the_agent_that_they_prompted_is_done() {
     let mut stage = Stage::prompted(KEYS);
     stage.says("Working on it.");
-    stage.strike(Struck::Focus(false));
+    stage.strike(TerminalInput::Focus(false));
     stage.wait(20_000);
     stage.turn_ends();
     let about = Noticed::Turn(LinkId(0));
@@ -148,7 +148,7 @@ fn whoever_looks_elsewhere_is_called_when_the_agent_that_they_prompted_is_done()
         "{told:?}"
     );
     assert!(stage.withdrawn.is_empty());
-    stage.strike(Struck::Focus(true));
+    stage.strike(TerminalInput::Focus(true));
     assert_eq!(stage.withdrawn, [about]);
     // A person who looks at the terminal needs no other call.
     stage.type_prompt("more");

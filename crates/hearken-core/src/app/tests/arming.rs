@@ -435,10 +435,10 @@ fn a_line_that_is_only_queued_was_not_shown() {
 #[test]
 fn any_input_is_a_hand_at_work() {
     let hands = [
-        Struck::Noise,
-        Struck::Paste("y".into()),
-        Struck::Stalled,
-        Struck::Focus(true),
+        TerminalInput::Noise,
+        TerminalInput::Paste("y".into()),
+        TerminalInput::Stalled,
+        TerminalInput::Focus(true),
     ];
     for hand in hands {
         let mut stage = Stage::new(KEYS);
@@ -476,7 +476,7 @@ fn what_slow_and_trembling_hands_do_ends_no_second_step() {
         stage.press('y');
     }
     stage.key(released);
-    stage.strike(Struck::Focus(false));
+    stage.strike(TerminalInput::Focus(false));
     stage.wait(200);
     stage.press('c');
     assert_eq!(stage.decision(), Some("accept"));
@@ -545,6 +545,6 @@ fn a_second_step_lapses_by_either_clock_before_a_late_key() {
 #[test]
 fn a_paste_that_does_not_end_is_told() {
     let mut stage = Stage::new(KEYS);
-    stage.strike(Struck::Stalled);
+    stage.strike(TerminalInput::Stalled);
     assert!(stage.heard("A paste did not end. Until you press Escape"));
 }

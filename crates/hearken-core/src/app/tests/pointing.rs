@@ -4,7 +4,7 @@ use super::*;
 use crate::announce::AnnouncementId;
 use crate::app::Pointed;
 use crate::config::MouseChoice;
-use crate::keys::{Mode, Struck};
+use crate::keys::{Mode, TerminalInput};
 
 impl Stage {
     fn with_mouse() -> Self {
@@ -40,12 +40,12 @@ fn a_click_looks_at_an_entry_and_the_wheel_goes_on_from_there() {
     stage.click(Some(Pointed::Entry(entry)));
     assert_eq!(stage.app.review(), Some(entry));
     assert!(stage.heard("Looking"), "{:?}", stage.lines);
-    stage.strike(Struck::Wheel(true));
+    stage.strike(TerminalInput::Wheel(true));
     assert!(stage.app.review() < Some(entry));
-    stage.strike(Struck::Wheel(false));
+    stage.strike(TerminalInput::Wheel(false));
     assert_eq!(stage.app.review(), Some(entry));
     stage.click(None);
-    stage.strike(Struck::Click(3, 3));
+    stage.strike(TerminalInput::Click(3, 3));
     assert_eq!(stage.app.review(), Some(entry));
 }
 
@@ -70,7 +70,7 @@ fn a_click_does_nothing_unless_the_setting_says_so() {
     stage.event("session.started", json!({"summary_normal": "Looking"}));
     let entry = stage.entry();
     stage.click(Some(Pointed::Entry(entry)));
-    stage.strike(Struck::Wheel(true));
+    stage.strike(TerminalInput::Wheel(true));
     assert_eq!(stage.app.review(), None);
 }
 
@@ -81,7 +81,7 @@ fn a_click_right_after_a_question_came_does_nothing() {
     stage.ask("rpl_1");
     stage.wait(390);
     stage.click(Some(Pointed::Entry(entry)));
-    stage.strike(Struck::Wheel(true));
+    stage.strike(TerminalInput::Wheel(true));
     assert_eq!(stage.app.review(), None);
     stage.wait(20);
     stage.click(Some(Pointed::Entry(entry)));
@@ -123,7 +123,7 @@ fn a_click_leaves_what_is_being_typed() {
     stage.press('/');
     stage.press('a');
     stage.click(Some(Pointed::Entry(entry)));
-    stage.strike(Struck::Wheel(true));
+    stage.strike(TerminalInput::Wheel(true));
     assert_eq!(stage.app.mode(), Mode::Searching);
     assert_eq!(stage.app.editor().0, "a");
     assert_eq!(stage.app.review(), None);

@@ -225,7 +225,7 @@ fn a_prompt_has_several_lines_and_earlier_ones_are_taken_up_again() {
     stage.lines.clear();
     stage.key(alt);
     assert_eq!(stage.lines, ["it, new line"]);
-    stage.strike(Struck::Paste("then\rtest".to_owned()));
+    stage.strike(TerminalInput::Paste("then\rtest".to_owned()));
     stage.code(KeyCode::Enter);
     assert_eq!(stage.prompts(0).last().unwrap().1, "fix it\nthen\ntest");
     stage.turn_ends();

@@ -8,7 +8,7 @@ fn ms(ms: u64) -> Duration {
 }
 
 /// Feeds parts at their times, lets everything unfinished time out, and returns the strokes with their times.
-fn read(parts: &[(u64, &[u8])]) -> Vec<(u64, Struck)> {
+fn read(parts: &[(u64, &[u8])]) -> Vec<(u64, TerminalInput)> {
     let mut reader = KeyReader::new(LineFeed::ControlJ);
     let mut strokes = Vec::new();
     let pass = |reader: &mut KeyReader, until: Duration, strokes: &mut Vec<Stroke>| {
@@ -28,26 +28,26 @@ fn read(parts: &[(u64, &[u8])]) -> Vec<(u64, Struck)> {
 }
 
 /// Feeds bytes in one read, and returns the strokes.
-fn whole(bytes: &[u8]) -> Vec<Struck> {
+fn whole(bytes: &[u8]) -> Vec<TerminalInput> {
     read(&[(0, bytes)])
         .into_iter()
         .map(|(_, what)| what)
         .collect()
 }
 
-fn code(code: KeyCode) -> Struck {
-    Struck::Key(code.into())
+fn code(code: KeyCode) -> TerminalInput {
+    TerminalInput::Key(code.into())
 }
 
-fn letter(c: char) -> Struck {
-    Struck::Key(character_key(c, false))
+fn letter(c: char) -> TerminalInput {
+    TerminalInput::Key(character_key(c, false))
 }
 
-fn with(code: KeyCode, modifiers: KeyModifiers) -> Struck {
-    Struck::Key(KeyEvent::new(code, modifiers))
+fn with(code: KeyCode, modifiers: KeyModifiers) -> TerminalInput {
+    TerminalInput::Key(KeyEvent::new(code, modifiers))
 }
 
-const CONTROL_C: fn() -> Struck = || with(KeyCode::Char('c'), KeyModifiers::CONTROL);
+const CONTROL_C: fn() -> TerminalInput = || with(KeyCode::Char('c'), KeyModifiers::CONTROL);
 
 #[test]
 fn the_keys_of_the_usual_terminals_are_read() {
@@ -95,10 +95,10 @@ fn the_keys_of_the_usual_terminals_are_read() {
         assert_eq!(whole(bytes), [with(key, held)], "{bytes:?}");
     }
     let released = KeyEvent::new_with_kind(KeyCode::Char('y'), none, KeyEventKind::Release);
-    assert_eq!(whole(b"\x1b[121;1:3u"), [Struck::Key(released)]);
+    assert_eq!(whole(b"\x1b[121;1:3u"), [TerminalInput::Key(released)]);
     assert_eq!(
         whole(b"\x1b[I\x1b[O"),
-        [Struck::Focus(true), Struck::Focus(false)]
+        [TerminalInput::Focus(true), TerminalInput::Focus(false)]
     );
     let enter = KeyReader::new(LineFeed::Enter).bytes(b"\n", ms(0));
     assert_eq!(enter[0].what, code(KeyCode::Enter));
@@ -123,7 +123,7 @@ fn what_is_no_key_is_noise_and_never_silence() {
         b"\x1b[1;2:9A",
         b"\x80\x81\x82",
     ] {
-        assert_eq!(whole(bytes), [Struck::Noise], "{bytes:?}");
+        assert_eq!(whole(bytes), [TerminalInput::Noise], "{bytes:?}");
     }
 }
 
@@ -131,24 +131,28 @@ fn what_is_no_key_is_noise_and_never_silence() {
 /// the key.
 #[test]
 fn a_reply_of_the_terminal_is_no_key_and_no_hand() {
-    assert_eq!(whole(b"\x1b[24;80R"), [Struck::Place(24, 80)]);
-    assert_eq!(whole(b"\x1b[1;1R"), [Struck::Place(1, 1)]);
+    assert_eq!(whole(b"\x1b[24;80R"), [TerminalInput::Place(24, 80)]);
+    assert_eq!(whole(b"\x1b[1;1R"), [TerminalInput::Place(1, 1)]);
     assert_eq!(
         read(&[(0, b"\x1b[2"), (20, b";3R")]),
-        [(20, Struck::Place(2, 3))]
+        [(20, TerminalInput::Place(2, 3))]
     );
     assert_eq!(
         whole(b"\x1b[1;2R"),
         [with(KeyCode::F(3), KeyModifiers::SHIFT)]
     );
-    assert_eq!(whole(b"\x1b[0;0R"), [Struck::Noise]);
+    assert_eq!(whole(b"\x1b[0;0R"), [TerminalInput::Noise]);
 }
 
 #[test]
 fn a_sequence_ends_by_time_and_what_comes_after_it_are_keys() {
     assert_eq!(
         read(&[(0, b"\x1b[1;"), (100, b"5A")]),
-        [(0, Struck::Noise), (100, letter('5')), (100, letter('A'))]
+        [
+            (0, TerminalInput::Noise),
+            (100, letter('5')),
+            (100, letter('A'))
+        ]
     );
     // Feeding it endlessly does not keep it open longer.
     let slow: Vec<(u64, &[u8])> = [&b"\x1b["[..], b"1", b"1", b"1", b"1", b"1", b"y"]
@@ -168,11 +172,15 @@ fn a_sequence_ends_by_time_and_what_comes_after_it_are_keys() {
 fn a_key_in_two_reads_tells_of_the_hand_at_both() {
     assert_eq!(
         read(&[(0, b"\x1b"), (20, b"[A")]),
-        [(0, Struck::Noise), (20, code(KeyCode::Up))]
+        [(0, TerminalInput::Noise), (20, code(KeyCode::Up))]
     );
     assert_eq!(
         read(&[(7, b"\xc3"), (9, b"\xa4y")]),
-        [(7, Struck::Noise), (9, letter('ä')), (9, letter('y'))]
+        [
+            (7, TerminalInput::Noise),
+            (9, letter('ä')),
+            (9, letter('y'))
+        ]
     );
 }
 
@@ -202,21 +210,21 @@ fn control_c_gets_through_in_the_middle_of_anything() {
 
 #[test]
 fn a_paste_is_one_stroke_however_it_comes() {
-    let paste = |text: &str| Struck::Paste(text.to_owned());
+    let paste = |text: &str| TerminalInput::Paste(text.to_owned());
     assert_eq!(
         whole(b"\x1b[200~y\nc\x1b[A\x1b[201~n"),
         [paste("y\nc\x1b[A"), letter('n')]
     );
     assert_eq!(
         read(&[(0, b"\x1b[200~ab"), (900, b"c\x1b[20"), (1800, b"1~")]),
-        [(900, Struck::Noise), (1800, paste("abc"))]
+        [(900, TerminalInput::Noise), (1800, paste("abc"))]
     );
 }
 
 #[test]
 fn a_paste_that_stalls_is_told_and_swallowed_until_its_end_or_escape() {
-    let paste = || Struck::Paste("y".to_owned());
-    let told = [(0, paste()), (0, Struck::Stalled)];
+    let paste = || TerminalInput::Paste("y".to_owned());
+    let told = [(0, paste()), (0, TerminalInput::Stalled)];
     let stalled = |rest: &[(u64, &[u8])]| {
         let mut parts: Vec<(u64, &[u8])> = vec![(0, b"\x1b[200~y")];
         parts.extend(rest);
@@ -227,8 +235,8 @@ fn a_paste_that_stalls_is_told_and_swallowed_until_its_end_or_escape() {
     assert_eq!(
         stalled(&[(2000, b"y"), (3000, b"y\x1b[201~n")]),
         [
-            (2000, Struck::Noise),
-            (3000, Struck::Noise),
+            (2000, TerminalInput::Noise),
+            (3000, TerminalInput::Noise),
             (3000, letter('n'))
         ]
     );
@@ -236,14 +244,14 @@ fn a_paste_that_stalls_is_told_and_swallowed_until_its_end_or_escape() {
     assert_eq!(
         stalled(&[(2000, b"\x1b[A\x1b"), (2010, b"[201~n")]),
         [
-            (2000, Struck::Noise),
-            (2010, Struck::Noise),
+            (2000, TerminalInput::Noise),
+            (2010, TerminalInput::Noise),
             (2010, letter('n'))
         ]
     );
     assert_eq!(
         stalled(&[(2000, b"\x1b"), (3000, b"n")]),
-        [(2000, Struck::Noise), (3000, letter('n'))]
+        [(2000, TerminalInput::Noise), (3000, letter('n'))]
     );
 }
 
@@ -255,7 +263,7 @@ fn nothing_grows_without_bound() {
         reader.bytes(&[b'x'; 1000], ms(0));
     }
     let strokes = reader.bytes(b"\x1b[201~", ms(0));
-    let Some(Struck::Paste(text)) = strokes.last().map(|stroke| &stroke.what) else {
+    let Some(TerminalInput::Paste(text)) = strokes.last().map(|stroke| &stroke.what) else {
         panic!("{strokes:?}")
     };
     assert_eq!(text.len(), LONGEST_PASTE);
@@ -267,7 +275,7 @@ fn nothing_grows_without_bound() {
         panic!("{reader:?}")
     };
     assert_eq!(parameters.len(), LONGEST_SEQUENCE);
-    assert_eq!(reader.bytes(b"~", ms(0))[0].what, Struck::Noise);
+    assert_eq!(reader.bytes(b"~", ms(0))[0].what, TerminalInput::Noise);
 }
 
 proptest! {
@@ -299,7 +307,7 @@ proptest! {
         }
         prop_assert!(strokes.windows(2).all(|two| two[0].read <= two[1].read), "{strokes:?}");
         // A paste reports its last read and the one before, and is not an answer.
-        let pastes = strokes.iter().any(|stroke| matches!(stroke.what, Struck::Paste(_)));
+        let pastes = strokes.iter().any(|stroke| matches!(stroke.what, TerminalInput::Paste(_)));
         // A sequence in more than two reads reports the last two of them: all lie within its time.
         for time in times {
             let near = |stroke: &Stroke| {
@@ -323,18 +331,22 @@ fn keys_of_a_windows_console_are_keys_whole_or_in_pieces() {
     assert_eq!(last, Some(CONTROL_C()));
     assert_eq!(
         whole(b"\x1b[17;29;0;1;8;1_"),
-        [Struck::Noise],
+        [TerminalInput::Noise],
         "Control alone"
     );
     let reply = b"\x1b[0;0;27;1;0;1_\x1b[0;0;91;1;0;1_\x1b[0;0;82;1;0;1_";
-    assert_eq!(whole(reply), [Struck::Noise], "what is passed on is no key");
+    assert_eq!(
+        whole(reply),
+        [TerminalInput::Noise],
+        "what is passed on is no key"
+    );
 }
 
 #[test]
 fn clicks_and_the_wheel_are_read_and_nothing_else_of_a_mouse() {
-    assert_eq!(whole(b"\x1b[<0;12;3M"), [Struck::Click(12, 3)]);
-    assert_eq!(whole(b"\x1b[<64;1;1M"), [Struck::Wheel(true)]);
-    assert_eq!(whole(b"\x1b[<65;1;1M"), [Struck::Wheel(false)]);
+    assert_eq!(whole(b"\x1b[<0;12;3M"), [TerminalInput::Click(12, 3)]);
+    assert_eq!(whole(b"\x1b[<64;1;1M"), [TerminalInput::Wheel(true)]);
+    assert_eq!(whole(b"\x1b[<65;1;1M"), [TerminalInput::Wheel(false)]);
     for other in [
         &b"\x1b[<0;12;3m"[..],
         b"\x1b[<2;12;3M",
@@ -346,7 +358,7 @@ fn clicks_and_the_wheel_are_read_and_nothing_else_of_a_mouse() {
         b"\x1b[<m",
         b"\x1b[M yy",
     ] {
-        assert_eq!(whole(other), [Struck::Noise], "{other:?}");
+        assert_eq!(whole(other), [TerminalInput::Noise], "{other:?}");
     }
 }
 
@@ -369,7 +381,7 @@ fn a_torn_mouse_report_is_never_a_letter() {
                     ];
                     for (_, what) in read(&parts) {
                         let is_key = match what {
-                            Struck::Key(key) => !matches!(
+                            TerminalInput::Key(key) => !matches!(
                                 (key.code, key.modifiers),
                                 (KeyCode::Esc | KeyCode::Char('[' | '<'), _)
                             ),
@@ -388,7 +400,7 @@ fn keys_after_escape_or_a_lost_report_are_keys_again() {
     let lower = |c: char| letter(c);
     let after = |parts: &[(u64, &[u8])]| {
         let keys = read(parts).into_iter().map(|(_, what)| what);
-        keys.filter(|what| *what != Struck::Noise)
+        keys.filter(|what| *what != TerminalInput::Noise)
             .collect::<Vec<_>>()
     };
     let escape = code(KeyCode::Esc);
