@@ -13,7 +13,8 @@ use crate::config::HookedAgent;
 use crate::link::Phrase;
 use crate::platform::sockets;
 use crate::runtime::nearby_agents::{
-    self, Certainty, FoundAgent, HookedHere, HooksState, Nearby, OPENCODE_PORT, Speaks,
+    self, AgentProtocol, Certainty, FoundAgent, HookedAgentState, HooksState, NearbyAgents,
+    OPENCODE_PORT,
 };
 use crate::runtime::settings_file::has_opencode_password;
 use crate::runtime::versions::{self, InstalledAgents};
@@ -33,7 +34,7 @@ struct AgentsFound {
     known: Vec<StartCandidate>,
     /// The agents with hooks whose own program is here, other than the one started to talk to hearken.
     hooked: Vec<HookedAgent>,
-    nearby: Nearby,
+    nearby: NearbyAgents,
     installed: InstalledAgents,
     has_password: bool,
 }
@@ -88,11 +89,11 @@ impl AgentsFound {
         found.extend(installed_agents::node(&self.installed, &self.known));
         for one in &self.nearby.agents {
             let key = match (one.speaks, one.sign) {
-                (Speaks::Aaep, Certainty::Probable) => "doctor.agent.aaep.probable",
-                (Speaks::Aaep, Certainty::Sure | Certainty::Locked) => "doctor.agent.aaep",
-                (Speaks::A2a, _) => "doctor.agent.a2a",
+                (AgentProtocol::Aaep, Certainty::Probable) => "doctor.agent.aaep.probable",
+                (AgentProtocol::Aaep, Certainty::Sure | Certainty::Locked) => "doctor.agent.aaep",
+                (AgentProtocol::A2a, _) => "doctor.agent.a2a",
                 // These were reported by name.
-                (Speaks::Opencode | Speaks::Codex, _) => continue,
+                (AgentProtocol::Opencode | AgentProtocol::Codex, _) => continue,
             };
             let text = Phrase::new(key)
                 .with("name", own(one.at()))
@@ -112,7 +113,7 @@ impl AgentsFound {
         found
     }
 
-    fn running(&self, speaks: Speaks) -> impl Iterator<Item = &FoundAgent> {
+    fn running(&self, speaks: AgentProtocol) -> impl Iterator<Item = &FoundAgent> {
         let all = self.nearby.agents.iter();
         all.filter(move |one| one.speaks == speaks)
     }
@@ -120,7 +121,7 @@ impl AgentsFound {
     /// Adds the ways to follow opencode; returns its servers that can't be followed yet.
     fn opencode(&self, is_here: bool, ways: &mut Vec<Phrase>) -> Vec<DoctorFinding> {
         let mut weak = Vec::new();
-        for one in self.running(Speaks::Opencode) {
+        for one in self.running(AgentProtocol::Opencode) {
             let say = |key| {
                 Phrase::new(key)
                     .with("word", own(&one.word))
@@ -137,7 +138,7 @@ impl AgentsFound {
                 )),
             }
         }
-        if is_here && self.running(Speaks::Opencode).next().is_none() {
+        if is_here && self.running(AgentProtocol::Opencode).next().is_none() {
             let word = format!("opencode:http://127.0.0.1:{OPENCODE_PORT}");
             let command = format!("opencode serve --port {OPENCODE_PORT}");
             ways.push(
@@ -151,10 +152,11 @@ impl AgentsFound {
 
     /// Adds the ways to follow Codex.
     fn codex(&self, ways: &mut Vec<Phrase>) -> Vec<DoctorFinding> {
-        for one in self.running(Speaks::Codex) {
+        for one in self.running(AgentProtocol::Codex) {
             ways.push(Phrase::new("doctor.agent.runs").with("word", own(&one.word)));
         }
-        if self.hooked.contains(&HookedAgent::Codex) && self.running(Speaks::Codex).next().is_none()
+        if self.hooked.contains(&HookedAgent::Codex)
+            && self.running(AgentProtocol::Codex).next().is_none()
         {
             if sockets::THERE {
                 let word = own(CODEX);
@@ -172,7 +174,7 @@ impl AgentsFound {
     }
 
     /// Adds how an agent is heard by its hooks; returns what prevents that.
-    fn hooks(&self, one: &HookedHere, ways: &mut Vec<Phrase>) -> Option<DoctorFinding> {
+    fn hooks(&self, one: &HookedAgentState, ways: &mut Vec<Phrase>) -> Option<DoctorFinding> {
         let is_here = self.hooked.contains(&one.agent) || one.runs == Some(true);
         let file = one.file.as_deref().map(crate::runtime::shown);
         let file = file.unwrap_or_default();
@@ -248,8 +250,8 @@ mod tests {
     use super::*;
     use crate::announce::Phrases;
 
-    fn hooked(agent: HookedAgent, hooks: Option<HooksState>) -> HookedHere {
-        HookedHere {
+    fn hooked(agent: HookedAgent, hooks: Option<HooksState>) -> HookedAgentState {
+        HookedAgentState {
             agent,
             runs: Some(false),
             hooks,
@@ -274,7 +276,7 @@ mod tests {
         AgentsFound {
             known: known.collect(),
             hooked: HookedAgent::ALL.into_iter().filter(other).collect(),
-            nearby: Nearby {
+            nearby: NearbyAgents {
                 agents,
                 left_out: 0,
                 hooked: all,
@@ -296,7 +298,7 @@ mod tests {
         findings.iter().map(|it| it.line(&words)).collect()
     }
 
-    fn runs(speaks: Speaks, word: &str, sign: Certainty) -> FoundAgent {
+    fn runs(speaks: AgentProtocol, word: &str, sign: Certainty) -> FoundAgent {
         FoundAgent {
             speaks,
             word: word.to_owned(),
@@ -346,13 +348,17 @@ mod tests {
     #[test]
     fn what_runs_is_followed_where_it_is() {
         let agents = vec![
-            runs(Speaks::Aaep, "unix:planner", Certainty::Sure),
+            runs(AgentProtocol::Aaep, "unix:planner", Certainty::Sure),
             runs(
-                Speaks::Opencode,
+                AgentProtocol::Opencode,
                 "opencode:http://127.0.0.1:4096",
                 Certainty::Sure,
             ),
-            runs(Speaks::A2a, "a2a:http://127.0.0.1:9999", Certainty::Sure),
+            runs(
+                AgentProtocol::A2a,
+                "a2a:http://127.0.0.1:9999",
+                Certainty::Sure,
+            ),
         ];
         let lines = lines(&here(&["opencode"], agents, Some(HooksState::Absent))).concat();
         for words in [
@@ -368,7 +374,7 @@ mod tests {
     #[test]
     fn what_keeps_one_from_being_heard_comes_with_its_remedy() {
         let locked = vec![runs(
-            Speaks::Opencode,
+            AgentProtocol::Opencode,
             "opencode:http://127.0.0.1:4096",
             Certainty::Locked,
         )];

@@ -5,7 +5,7 @@
 //! (`key_hints`).
 
 use crate::announce::Arg;
-use crate::app::Nearby;
+use crate::app::NearbyCommands;
 
 use super::View;
 use super::text_rows::{self, PaneRow};
@@ -38,8 +38,8 @@ pub(super) fn rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
 /// Returns the rows that follow these where there is room: what else runs here, or starts an agent.
 pub(super) fn nearby_rows(view: View<'_>, width: u16) -> Vec<PaneRow> {
     let (key, commands) = match view.app.nearby() {
-        Some(Nearby::Running(commands)) => ("guide.nearby", commands),
-        Some(Nearby::Startable(commands)) => ("guide.start", commands),
+        Some(NearbyCommands::Running(commands)) => ("guide.nearby", commands),
+        Some(NearbyCommands::Startable(commands)) => ("guide.start", commands),
         None => return Vec::new(),
     };
     let head = view.app.phrases().text(key, &[]);

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::*;
 use crate::announce::{AnswerMethod, Phrases};
-use crate::app::{Input, Nearby, Setup, SourceSetup, Until, VoiceWish};
+use crate::app::{Input, NearbyCommands, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
 use crate::config::ThemeChoice;
 use crate::keys::{Keymap, Scan, Stroke};

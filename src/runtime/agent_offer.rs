@@ -23,7 +23,7 @@ use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
 use super::agent_commands::startable;
 use super::face_choice::{reader_present, wish};
 use super::nearby_agents::{
-    self, Certainty, FoundAgent, HOOKS, HookedHere, HooksState, Nearby, Speaks,
+    self, AgentProtocol, Certainty, FoundAgent, HOOKS, HookedAgentState, HooksState, NearbyAgents,
 };
 use super::request_failure::RequestFailure;
 use super::settings_file::has_opencode_password;
@@ -79,7 +79,7 @@ pub(super) fn command(choice: &OfferedSource) -> String {
 }
 
 /// Returns the failure that there is nothing to follow, with what could be started.
-fn nothing(found: &Nearby, offer: &SourceOffer) -> anyhow::Result<RequestFailure> {
+fn nothing(found: &NearbyAgents, offer: &SourceOffer) -> anyhow::Result<RequestFailure> {
     let deaf = found.hooked.iter().find(|one| one.lacks_hooks());
     if let (Some(remark), None) = (offer.remarks.first(), deaf) {
         let why = Reason::new(remark.key).with("at", &remark.at);
@@ -136,7 +136,7 @@ pub(super) struct SourceOffer {
 }
 
 impl SourceOffer {
-    pub(super) fn of(found: &Nearby) -> Self {
+    pub(super) fn of(found: &NearbyAgents) -> Self {
         let mut offer = Self::default();
         for one in &found.agents {
             offer.take(one, has_opencode_password());
@@ -155,25 +155,26 @@ impl SourceOffer {
     fn take(&mut self, one: &FoundAgent, has_password: bool) {
         let at = one.at().to_owned();
         let key = match (one.speaks, one.sign) {
-            (Speaks::Opencode, Certainty::Locked) if !has_password => {
+            (AgentProtocol::Opencode, Certainty::Locked) if !has_password => {
                 return self.remark("offer.locked", at, "");
             }
-            (Speaks::Opencode, _) => "offer.opencode",
-            (Speaks::Codex, _) if at.is_empty() => "offer.codex.runs",
-            (Speaks::Codex, _) => "offer.codex",
-            (Speaks::A2a, _) => "offer.a2a",
-            (Speaks::Aaep, Certainty::Probable) => "offer.aaep.probable",
-            (Speaks::Aaep, Certainty::Sure | Certainty::Locked) => "offer.aaep",
+            (AgentProtocol::Opencode, _) => "offer.opencode",
+            (AgentProtocol::Codex, _) if at.is_empty() => "offer.codex.runs",
+            (AgentProtocol::Codex, _) => "offer.codex",
+            (AgentProtocol::A2a, _) => "offer.a2a",
+            (AgentProtocol::Aaep, Certainty::Probable) => "offer.aaep.probable",
+            (AgentProtocol::Aaep, Certainty::Sure | Certainty::Locked) => "offer.aaep",
         };
         let word = one.word.clone();
         self.choices.push(OfferedSource { word, key, at });
     }
 
     /// Adds the agents that hooks report: all at once, because one SOURCE hears all of them.
-    fn take_hooked(&mut self, hooked: &[HookedHere], heard: bool) {
-        let works =
-            |it: &&HookedHere| matches!(it.hooks, Some(HooksState::Whole | HooksState::Twice));
-        let whole: Vec<&HookedHere> = hooked.iter().filter(works).collect();
+    fn take_hooked(&mut self, hooked: &[HookedAgentState], heard: bool) {
+        let works = |it: &&HookedAgentState| {
+            matches!(it.hooks, Some(HooksState::Whole | HooksState::Twice))
+        };
+        let whole: Vec<&HookedAgentState> = hooked.iter().filter(works).collect();
         let titles: Vec<&str> = whole.iter().map(|it| it.agent.title()).collect();
         let at = titles.join(", ");
         match whole.as_slice() {
@@ -363,8 +364,12 @@ mod tests {
     use super::*;
     use crate::config::HookedAgent;
 
-    fn hooked(agent: HookedAgent, runs: Option<bool>, hooks: Option<HooksState>) -> HookedHere {
-        HookedHere {
+    fn hooked(
+        agent: HookedAgent,
+        runs: Option<bool>,
+        hooks: Option<HooksState>,
+    ) -> HookedAgentState {
+        HookedAgentState {
             agent,
             runs,
             hooks,
@@ -374,11 +379,11 @@ mod tests {
         }
     }
 
-    fn claude(runs: Option<bool>, hooks: Option<HooksState>) -> Vec<HookedHere> {
+    fn claude(runs: Option<bool>, hooks: Option<HooksState>) -> Vec<HookedAgentState> {
         vec![hooked(HookedAgent::Claude, runs, hooks)]
     }
 
-    fn found(speaks: Speaks, word: &str, sign: Certainty) -> FoundAgent {
+    fn found(speaks: AgentProtocol, word: &str, sign: Certainty) -> FoundAgent {
         FoundAgent {
             speaks,
             word: word.to_owned(),
@@ -386,18 +391,26 @@ mod tests {
         }
     }
 
-    fn nearby() -> Nearby {
-        Nearby {
+    fn nearby() -> NearbyAgents {
+        NearbyAgents {
             agents: vec![
-                found(Speaks::Aaep, "unix:planner", Certainty::Sure),
+                found(AgentProtocol::Aaep, "unix:planner", Certainty::Sure),
                 found(
-                    Speaks::Opencode,
+                    AgentProtocol::Opencode,
                     "opencode:http://127.0.0.1:4096",
                     Certainty::Sure,
                 ),
-                found(Speaks::Codex, "codex:ws://127.0.0.1:8765", Certainty::Sure),
-                found(Speaks::A2a, "a2a:http://127.0.0.1:9999", Certainty::Sure),
-                found(Speaks::Codex, "codex", Certainty::Sure),
+                found(
+                    AgentProtocol::Codex,
+                    "codex:ws://127.0.0.1:8765",
+                    Certainty::Sure,
+                ),
+                found(
+                    AgentProtocol::A2a,
+                    "a2a:http://127.0.0.1:9999",
+                    Certainty::Sure,
+                ),
+                found(AgentProtocol::Codex, "codex", Certainty::Sure),
             ],
             left_out: 2,
             hooked: claude(Some(true), Some(HooksState::Whole)),
@@ -463,7 +476,7 @@ mod tests {
     fn what_would_not_work_is_no_choice_and_says_what_helps() {
         let mut offer = SourceOffer::default();
         let locked = found(
-            Speaks::Opencode,
+            AgentProtocol::Opencode,
             "opencode:http://127.0.0.1:4096",
             Certainty::Locked,
         );
@@ -501,7 +514,7 @@ mod tests {
             hooked(HookedAgent::Copilot, None, Some(HooksState::Partly)),
             hooked(HookedAgent::Claude, Some(true), None),
         ];
-        let told = |all: &[HookedHere]| {
+        let told = |all: &[HookedAgentState]| {
             let mut offer = SourceOffer::default();
             offer.take_hooked(all, false);
             let lines = offer.lines(&Phrases::english().unwrap());

@@ -46,7 +46,7 @@ const NEWS: usize = 16;
 
 /// The protocol that an agent speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Speaks {
+pub(crate) enum AgentProtocol {
     /// AAEP, behind a named socket or on a port.
     Aaep,
     /// The protocol of opencode's server.
@@ -57,7 +57,7 @@ pub(crate) enum Speaks {
     A2a,
 }
 
-impl Speaks {
+impl AgentProtocol {
     fn dialect(self) -> Dialect {
         match self {
             Self::Aaep => Dialect::Aaep,
@@ -83,7 +83,7 @@ pub(crate) enum Certainty {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundAgent {
     /// What it speaks.
-    pub(crate) speaks: Speaks,
+    pub(crate) speaks: AgentProtocol,
     /// The SOURCE to follow it by.
     pub(crate) word: String,
     /// How certain that is.
@@ -91,7 +91,7 @@ pub(crate) struct FoundAgent {
 }
 
 impl FoundAgent {
-    pub(super) fn of(speaks: Speaks, word: String) -> Self {
+    pub(super) fn of(speaks: AgentProtocol, word: String) -> Self {
         Self {
             speaks,
             word,
@@ -102,8 +102,8 @@ impl FoundAgent {
     /// Returns its address, without the protocol prefix.
     pub(crate) fn at(&self) -> &str {
         match self.speaks {
-            Speaks::Aaep => self.word.strip_prefix("unix:").unwrap_or(&self.word),
-            Speaks::Opencode | Speaks::Codex | Speaks::A2a => {
+            AgentProtocol::Aaep => self.word.strip_prefix("unix:").unwrap_or(&self.word),
+            AgentProtocol::Opencode | AgentProtocol::Codex | AgentProtocol::A2a => {
                 self.word.split_once(':').map_or("", |(_, at)| at)
             }
         }
@@ -112,7 +112,7 @@ impl FoundAgent {
 
 /// The state of an agent with hooks on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HookedHere {
+pub(crate) struct HookedAgentState {
     /// The agent.
     pub(crate) agent: HookedAgent,
     /// Whether it runs; `None` if this system does not list processes.
@@ -127,7 +127,7 @@ pub(crate) struct HookedHere {
     pub(crate) also: Vec<PathBuf>,
 }
 
-impl HookedHere {
+impl HookedAgentState {
     /// Returns the SOURCE by which it is heard; Codex's name means its socket.
     pub(crate) fn word(&self) -> &'static str {
         match self.agent {
@@ -146,22 +146,22 @@ impl HookedHere {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Nearby {
+pub(crate) struct NearbyAgents {
     /// The agents that run and can be followed, in the order of the search.
     pub(crate) agents: Vec<FoundAgent>,
     /// How many were not probed, because there are too many.
     pub(crate) left_out: usize,
     /// The agents with hooks, which are not followed: they call us.
-    pub(crate) hooked: Vec<HookedHere>,
+    pub(crate) hooked: Vec<HookedAgentState>,
     /// Whether a hearken already listens to hooks.
     pub(crate) heard: bool,
 }
 
 /// Searches this machine for agents.
-pub(crate) async fn look() -> Nearby {
+pub(crate) async fn look() -> NearbyAgents {
     let calls = processes::calls();
     let (candidates, left_out) = candidates(calls.as_deref().unwrap_or_default());
-    Nearby {
+    NearbyAgents {
         agents: asked(candidates).await,
         left_out,
         hooked: HookedAgent::ALL
@@ -184,18 +184,18 @@ fn candidates(calls: &[Vec<String>]) -> (Vec<FoundAgent>, usize) {
         let names = transport::socket_agents(&transport::socket_folders());
         let words: Vec<String> = names.iter().map(|name| format!("unix:{name}")).collect();
         let count = words.len();
-        take(Speaks::Aaep, words, count);
+        take(AgentProtocol::Aaep, words, count);
     }
     let named: BTreeSet<u16> = running_programs::opencode_ports(calls)
         .into_iter()
         .collect();
     let opencode = |port: &u16| format!("opencode:http://127.0.0.1:{port}");
-    take(Speaks::Opencode, vec![opencode(&OPENCODE_PORT)], 1);
+    take(AgentProtocol::Opencode, vec![opencode(&OPENCODE_PORT)], 1);
     let named = named.iter().filter(|port| **port != OPENCODE_PORT);
-    take(Speaks::Opencode, named.map(opencode).collect(), MOST);
+    take(AgentProtocol::Opencode, named.map(opencode).collect(), MOST);
     let own = codex_home::socket().filter(|path| sockets::THERE && path.exists());
     take(
-        Speaks::Codex,
+        AgentProtocol::Codex,
         own.map(|_| codex_home::PROGRAM.to_owned())
             .into_iter()
             .collect(),
@@ -205,11 +205,11 @@ fn candidates(calls: &[Vec<String>]) -> (Vec<FoundAgent>, usize) {
         .into_iter()
         .collect();
     let codex = named.iter().map(|at| format!("codex:{at}"));
-    take(Speaks::Codex, codex.collect(), MOST);
+    take(AgentProtocol::Codex, codex.collect(), MOST);
     let usual = AAEP_PORTS.map(|port| format!("http://127.0.0.1:{port}"));
-    take(Speaks::Aaep, usual.to_vec(), AAEP_PORTS.len());
+    take(AgentProtocol::Aaep, usual.to_vec(), AAEP_PORTS.len());
     let usual = A2A_PORTS.map(|port| format!("a2a:http://127.0.0.1:{port}"));
-    take(Speaks::A2a, usual.to_vec(), A2A_PORTS.len());
+    take(AgentProtocol::A2a, usual.to_vec(), A2A_PORTS.len());
     (all, left_out)
 }
 
@@ -263,37 +263,42 @@ enum ProbeOutcome {
 }
 
 /// Judges an event of a probed candidate, and sends the probe's request.
-fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandle) -> ProbeOutcome {
+fn judged(
+    event: &LinkEvent,
+    speaks: AgentProtocol,
+    source: &Source,
+    handle: &LinkHandle,
+) -> ProbeOutcome {
     match event {
         LinkEvent::Connecting { .. } => {
             match (speaks, source) {
-                (Speaks::Opencode, _) => handle.follow(opencode_events("/")),
-                (Speaks::A2a, _) => handle.follow(a2a_card("/")),
-                (Speaks::Aaep, Source::Http(_)) => {
+                (AgentProtocol::Opencode, _) => handle.follow(opencode_events("/")),
+                (AgentProtocol::A2a, _) => handle.follow(a2a_card("/")),
+                (AgentProtocol::Aaep, Source::Http(_)) => {
                     handle.call(0, source_links::addresses(source).manifest());
                 }
                 // A connection is all that is needed.
-                (Speaks::Aaep | Speaks::Codex, _) => {}
+                (AgentProtocol::Aaep | AgentProtocol::Codex, _) => {}
             }
             ProbeOutcome::Asks
         }
         LinkEvent::Connected => match speaks {
-            Speaks::Aaep if matches!(source, Source::Http(_)) => {
+            AgentProtocol::Aaep if matches!(source, Source::Http(_)) => {
                 ProbeOutcome::Is(Certainty::Probable)
             }
-            Speaks::Aaep => ProbeOutcome::Is(Certainty::Sure),
-            Speaks::Codex => ProbeOutcome::Is(Certainty::Sure),
-            Speaks::Opencode | Speaks::A2a => ProbeOutcome::Asks,
+            AgentProtocol::Aaep => ProbeOutcome::Is(Certainty::Sure),
+            AgentProtocol::Codex => ProbeOutcome::Is(Certainty::Sure),
+            AgentProtocol::Opencode | AgentProtocol::A2a => ProbeOutcome::Asks,
         },
         LinkEvent::Frame(frame) => match speaks {
-            Speaks::Opencode | Speaks::A2a => {
+            AgentProtocol::Opencode | AgentProtocol::A2a => {
                 let recognised = dialect::recognise(&frame.text);
                 match recognised.is_some_and(|row| row.dialect == speaks.dialect()) {
                     true => ProbeOutcome::Is(Certainty::Sure),
                     false => ProbeOutcome::No,
                 }
             }
-            Speaks::Aaep | Speaks::Codex => ProbeOutcome::Is(Certainty::Sure),
+            AgentProtocol::Aaep | AgentProtocol::Codex => ProbeOutcome::Is(Certainty::Sure),
         },
         LinkEvent::Answered { outcome, .. } => match outcome {
             Ok(answer) if Manifest::read(&answer.body).is_some() => {
@@ -307,10 +312,16 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
             Ok(_) | Err(_) => ProbeOutcome::No,
         },
         LinkEvent::Lost { fault, .. } | LinkEvent::Failed { fault } => match (speaks, fault) {
-            (Speaks::Opencode, Fault::Status { status: 401, .. }) => {
+            (AgentProtocol::Opencode, Fault::Status { status: 401, .. }) => {
                 ProbeOutcome::Is(Certainty::Locked)
             }
-            (Speaks::Aaep | Speaks::Opencode | Speaks::Codex | Speaks::A2a, _) => ProbeOutcome::No,
+            (
+                AgentProtocol::Aaep
+                | AgentProtocol::Opencode
+                | AgentProtocol::Codex
+                | AgentProtocol::A2a,
+                _,
+            ) => ProbeOutcome::No,
         },
         LinkEvent::Ended => ProbeOutcome::No,
         LinkEvent::Resumed
@@ -330,7 +341,7 @@ fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandl
 }
 
 /// Returns the state of an agent with hooks: by those in the person's own settings, else by those of this folder.
-fn hooked_here(agent: HookedAgent, calls: Option<&[Vec<String>]>) -> HookedHere {
+fn hooked_here(agent: HookedAgent, calls: Option<&[Vec<String>]>) -> HookedAgentState {
     let (file, hooks) = hooks(agent, false).unzip();
     let own = (file, hooks.flatten());
     let of_folder = match own {
@@ -346,7 +357,7 @@ fn hooked_here(agent: HookedAgent, calls: Option<&[Vec<String>]>) -> HookedHere 
         }
         (Some(_) | None, Some(_) | None) => Vec::new(),
     };
-    HookedHere {
+    HookedAgentState {
         agent,
         runs: calls.map(|calls| running_programs::runs(agent, calls)),
         hooks,
@@ -411,14 +422,14 @@ mod tests {
         \"version\":\"1\",\"description\":\"\",\"defaultInputModes\":[],\"defaultOutputModes\":[]}";
 
     /// Probes one server for everything that it may be, and returns what it is found to be.
-    async fn found(answer: &'static str) -> (Vec<(Speaks, Certainty)>, Vec<String>) {
+    async fn found(answer: &'static str) -> (Vec<(AgentProtocol, Certainty)>, Vec<String>) {
         let (port, requests) = server(answer);
         let at = format!("http://127.0.0.1:{port}");
         let all = vec![
-            FoundAgent::of(Speaks::Aaep, at.clone()),
-            FoundAgent::of(Speaks::Opencode, format!("opencode:{at}")),
-            FoundAgent::of(Speaks::A2a, format!("a2a:{at}")),
-            FoundAgent::of(Speaks::Codex, format!("codex:ws://127.0.0.1:{port}")),
+            FoundAgent::of(AgentProtocol::Aaep, at.clone()),
+            FoundAgent::of(AgentProtocol::Opencode, format!("opencode:{at}")),
+            FoundAgent::of(AgentProtocol::A2a, format!("a2a:{at}")),
+            FoundAgent::of(AgentProtocol::Codex, format!("codex:ws://127.0.0.1:{port}")),
         ];
         let found = asked(all).await;
         let found = found.into_iter().map(|one| (one.speaks, one.sign));
@@ -428,13 +439,13 @@ mod tests {
     #[tokio::test]
     async fn an_agent_is_known_by_its_own_answer_and_nothing_else_is_taken_for_one() {
         for (answer, wanted) in [
-            (OPENCODE, vec![(Speaks::Opencode, Certainty::Sure)]),
+            (OPENCODE, vec![(AgentProtocol::Opencode, Certainty::Sure)]),
             (OTHER_EVENTS, vec![]),
-            (LOCKED, vec![(Speaks::Opencode, Certainty::Locked)]),
+            (LOCKED, vec![(AgentProtocol::Opencode, Certainty::Locked)]),
             (PAGE, vec![]),
-            (PLAIN, vec![(Speaks::Aaep, Certainty::Probable)]),
-            (MANIFEST, vec![(Speaks::Aaep, Certainty::Sure)]),
-            (CARD, vec![(Speaks::A2a, Certainty::Sure)]),
+            (PLAIN, vec![(AgentProtocol::Aaep, Certainty::Probable)]),
+            (MANIFEST, vec![(AgentProtocol::Aaep, Certainty::Sure)]),
+            (CARD, vec![(AgentProtocol::A2a, Certainty::Sure)]),
         ] {
             let (found, requests) = found(answer).await;
             assert_eq!(found, wanted, "{answer}");
@@ -458,7 +469,7 @@ mod tests {
         drop(gone);
         let all = [port, nobody].map(|port| {
             let word = format!("opencode:http://127.0.0.1:{port}");
-            FoundAgent::of(Speaks::Opencode, word)
+            FoundAgent::of(AgentProtocol::Opencode, word)
         });
         let found = tokio::time::timeout(LIMIT * 2, asked(all.to_vec())).await;
         assert_eq!(found.unwrap(), []);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::app::{Nearby, SourceSetup};
+use crate::app::{NearbyCommands, SourceSetup};
 use crate::config::LinkConfig;
 
 use super::agent_offer::{SourceOffer, command, start_commands};
@@ -31,7 +31,7 @@ pub(super) enum Surroundings {
     /// It begins at this time.
     Due(Instant, Box<FollowedSources>),
     /// It goes on elsewhere.
-    Sought(oneshot::Receiver<Option<Nearby>>),
+    Sought(oneshot::Receiver<Option<NearbyCommands>>),
 }
 
 /// The names of what a run follows, so that it is not offered again.
@@ -82,7 +82,7 @@ impl Surroundings {
     }
 
     /// Waits for what is found. A call may be dropped and made again.
-    pub(super) async fn found(&mut self) -> Nearby {
+    pub(super) async fn found(&mut self) -> NearbyCommands {
         if let Self::Due(at, _) = self {
             until(Some(*at)).await;
         }
@@ -103,7 +103,7 @@ impl Surroundings {
 }
 
 /// Searches in a thread of its own, because reading what runs here takes longer than a key should wait.
-fn seek(followed: Box<FollowedSources>) -> oneshot::Receiver<Option<Nearby>> {
+fn seek(followed: Box<FollowedSources>) -> oneshot::Receiver<Option<NearbyCommands>> {
     let (sender, receiver) = oneshot::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -122,9 +122,9 @@ fn seek(followed: Box<FollowedSources>) -> oneshot::Receiver<Option<Nearby>> {
 /// Returns what else could be followed or started here, for a run that hears nobody; `None` if there is nothing to
 /// suggest. `followed` returns whether a run follows a SOURCE already.
 fn for_empty_screen(
-    found: &nearby_agents::Nearby,
+    found: &nearby_agents::NearbyAgents,
     followed: impl Fn(&str) -> bool,
-) -> Option<Nearby> {
+) -> Option<NearbyCommands> {
     let offer = SourceOffer::of(found);
     // Hooks of an agent that does not run are nothing to follow yet.
     let runs = found.hooked.iter().any(|one| one.runs == Some(true));
@@ -143,7 +143,7 @@ fn for_empty_screen(
         .take(MOST_NEARBY)
         .collect();
     if !commands.is_empty() {
-        return Some(Nearby::Running(commands));
+        return Some(NearbyCommands::Running(commands));
     }
     // Something runs that this run follows, or that can't be followed.
     if !found.agents.is_empty() || runs {
@@ -154,7 +154,7 @@ fn for_empty_screen(
     if commands.is_empty() {
         commands.push("hearken demo".to_owned());
     }
-    Some(Nearby::Startable(commands))
+    Some(NearbyCommands::Startable(commands))
 }
 
 /// Returns whether a command can be typed as it is: a shell must not interpret the name of a socket, which anybody may
@@ -167,19 +167,21 @@ fn is_plain(command: &str) -> bool {
 #[cfg(test)]
 #[allow(clippy::panic, reason = "a test fails by panicking")]
 mod tests {
-    use super::super::nearby_agents::{Certainty, FoundAgent, HookedHere, HooksState, Speaks};
+    use super::super::nearby_agents::{
+        AgentProtocol, Certainty, FoundAgent, HookedAgentState, HooksState,
+    };
     use super::*;
     use crate::config::HookedAgent;
 
-    fn found(speaks: Speaks, word: &str, sign: Certainty) -> FoundAgent {
+    fn found(speaks: AgentProtocol, word: &str, sign: Certainty) -> FoundAgent {
         FoundAgent {
             sign,
             ..FoundAgent::of(speaks, word.to_owned())
         }
     }
 
-    fn claude(runs: Option<bool>, hooks: Option<HooksState>) -> Vec<HookedHere> {
-        vec![HookedHere {
+    fn claude(runs: Option<bool>, hooks: Option<HooksState>) -> Vec<HookedAgentState> {
+        vec![HookedAgentState {
             agent: HookedAgent::Claude,
             runs,
             hooks,
@@ -189,15 +191,15 @@ mod tests {
         }]
     }
 
-    fn around() -> nearby_agents::Nearby {
+    fn around() -> nearby_agents::NearbyAgents {
         let all = [
-            (Speaks::Aaep, "unix:planner"),
-            (Speaks::Opencode, "opencode:http://127.0.0.1:4096"),
-            (Speaks::Codex, "codex:ws://127.0.0.1:8765"),
-            (Speaks::A2a, "a2a:http://127.0.0.1:9999"),
-            (Speaks::Codex, "codex"),
+            (AgentProtocol::Aaep, "unix:planner"),
+            (AgentProtocol::Opencode, "opencode:http://127.0.0.1:4096"),
+            (AgentProtocol::Codex, "codex:ws://127.0.0.1:8765"),
+            (AgentProtocol::A2a, "a2a:http://127.0.0.1:9999"),
+            (AgentProtocol::Codex, "codex"),
         ];
-        nearby_agents::Nearby {
+        nearby_agents::NearbyAgents {
             agents: all
                 .map(|(speaks, word)| found(speaks, word, Certainty::Sure))
                 .to_vec(),
@@ -210,11 +212,12 @@ mod tests {
     #[test]
     fn a_screen_without_agents_names_what_runs_and_can_be_typed_as_it_is() {
         let mut found = around();
-        let commands =
-            |found: &nearby_agents::Nearby| match for_empty_screen(found, |word| word == "codex") {
-                Some(Nearby::Running(commands)) => commands,
-                other => panic!("{other:?}"),
-            };
+        let commands = |found: &nearby_agents::NearbyAgents| match for_empty_screen(found, |word| {
+            word == "codex"
+        }) {
+            Some(NearbyCommands::Running(commands)) => commands,
+            other => panic!("{other:?}"),
+        };
         let first = [
             "hearken watch unix:planner",
             "hearken watch opencode:http://127.0.0.1:4096",
@@ -231,7 +234,7 @@ mod tests {
         ] {
             found
                 .agents
-                .push(self::found(Speaks::Aaep, hostile, Certainty::Sure));
+                .push(self::found(AgentProtocol::Aaep, hostile, Certainty::Sure));
         }
         assert_eq!(commands(&found), [first[0], "hearken watch claude"]);
         found.agents.clear();
@@ -254,7 +257,7 @@ mod tests {
         found.heard = false;
         found.hooked = claude(Some(false), Some(HooksState::Whole));
         let told = for_empty_screen(&found, |_| false);
-        let Some(Nearby::Startable(commands)) = told else {
+        let Some(NearbyCommands::Startable(commands)) = told else {
             panic!("{told:?}");
         };
         assert!(!commands.is_empty() && commands.len() <= MOST_NEARBY);

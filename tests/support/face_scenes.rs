@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use hearken::app::{Input, Nearby};
+use hearken::app::{Input, NearbyCommands};
 use hearken::config::Config;
 use hearken::link::{Fault, LinkEvent};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub const SCENES: &[Scene] = &[
 fn nearby() -> Stage {
     let mut stage = stage();
     let commands = ["hearken watch unix:planner", "hearken watch codex"];
-    stage.input(Input::Found(Nearby::Running(
+    stage.input(Input::Found(NearbyCommands::Running(
         commands.map(str::to_owned).to_vec(),
     )));
     stage

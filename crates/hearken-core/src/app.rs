@@ -71,7 +71,7 @@ pub use fault_words::told;
 pub use input::{Input, Pointed};
 pub(crate) use links::starts;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
-pub use nearby::Nearby;
+pub use nearby::NearbyCommands;
 pub use questions::shown_question::{QuestionVisibility, ShownQuestion, VisiblePage};
 pub use review::Hit;
 pub use signals::VoiceState;

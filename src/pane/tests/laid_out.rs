@@ -284,7 +284,7 @@ fn a_screen_without_agents_says_how_to_follow_or_start_one() {
     let before = screen(&app, now, 80, 24).0.concat();
     assert!(!before.contains("press q and type"), "{before}");
     let command = "hearken watch opencode:http://127.0.0.1:4096";
-    let running = Nearby::Running(vec!["hearken watch codex".into(), command.into()]);
+    let running = NearbyCommands::Running(vec!["hearken watch codex".into(), command.into()]);
     app.update(Input::Found(running), now);
     for (width, height) in [(24, 24), (40, 24), (80, 24), (120, 40)] {
         let (rows, _) = screen(&app, now, width, height);
@@ -303,7 +303,7 @@ fn a_screen_without_agents_says_how_to_follow_or_start_one() {
             "{rows:#?}"
         );
     }
-    let startable = Nearby::Startable(vec!["hearken run codex".into()]);
+    let startable = NearbyCommands::Startable(vec!["hearken run codex".into()]);
     app.update(Input::Found(startable), now);
     let (rows, _) = screen(&app, now, 80, 24);
     assert!(

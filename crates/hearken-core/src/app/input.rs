@@ -8,7 +8,7 @@ use crate::announce::{Announcement, AnnouncementId, Reason};
 use crate::keys::Stroke;
 use crate::link::{LinkEvent, LinkId};
 
-use super::nearby::Nearby;
+use super::nearby::NearbyCommands;
 use super::questions::shown_question::QuestionVisibility;
 
 /// What a person points at with a mouse, only in order to look at it.
@@ -81,7 +81,7 @@ pub enum Input {
     /// Something went wrong with the recording.
     RecordingFailed(Reason),
     /// What else runs on this machine, found by a search because nothing is heard.
-    Found(Nearby),
+    Found(NearbyCommands),
     /// The outcome of [`super::Effect::Remember`]: the path of the file, or why there is none.
     Remembered(Result<String, Reason>),
     /// The outcome of [`super::Effect::Edit`]: the text, or why there is none.

@@ -5,7 +5,7 @@
 
 /// What could be followed or started here, as commands for a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Nearby {
+pub enum NearbyCommands {
     /// These follow what runs here.
     Running(Vec<String>),
     /// No known agent runs here; these start one, or show how to.

@@ -16,7 +16,7 @@ use super::questions::shown_question::{QuestionVisibility, ShownQuestion};
 use super::review::Hit;
 use super::review::part_reading::{ChangeRead, brings};
 use super::signals::VoiceState;
-use super::{Activity, LinkView, Nearby};
+use super::{Activity, LinkView, NearbyCommands};
 
 impl App {
     /// Returns the sources.
@@ -436,7 +436,7 @@ impl App {
     }
 
     /// Returns what else was found on this machine, as long as nobody is heard.
-    pub fn nearby(&self) -> Option<&Nearby> {
+    pub fn nearby(&self) -> Option<&NearbyCommands> {
         self.run.nearby().filter(|_| self.hears_nobody())
     }
 

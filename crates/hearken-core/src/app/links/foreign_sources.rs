@@ -9,7 +9,7 @@ use crate::link::LinkId;
 
 use super::Links;
 use super::beginning::Beginning;
-use super::heard_protocol::Speaks;
+use super::heard_protocol::HeardProtocol;
 use super::source_view::LinkView;
 use crate::app::{AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
 
@@ -31,15 +31,15 @@ impl Links {
         };
         view.garbage += 1;
         let (speaks, key) = match view.speaks() {
-            Speaks::Unheard => (Speaks::Foreign(1), Some("link.foreign")),
-            Speaks::Foreign(times) => (Speaks::Foreign(times + 1), None),
-            Speaks::Aaep => (Speaks::Mixed, Some("link.foreign.some")),
-            Speaks::Mixed => (Speaks::Mixed, None),
+            HeardProtocol::Unheard => (HeardProtocol::Foreign(1), Some("link.foreign")),
+            HeardProtocol::Foreign(times) => (HeardProtocol::Foreign(times + 1), None),
+            HeardProtocol::Aaep => (HeardProtocol::Mixed, Some("link.foreign.some")),
+            HeardProtocol::Mixed => (HeardProtocol::Mixed, None),
         };
         view.note_speaks(speaks);
         let key = match (speaks, what.kept()) {
             // Some lines of saved files look like nothing in particular.
-            (Speaks::Foreign(_), Some(kept)) => view.first_kept().then_some(kept.source),
+            (HeardProtocol::Foreign(_), Some(kept)) => view.first_kept().then_some(kept.source),
             (_, _) => key,
         };
         let source = ("source", Arg::Own(view.name.clone()));
@@ -47,10 +47,10 @@ impl Links {
         if let Some(key) = key {
             let args = [source.clone(), ("what", Arg::Own(what))];
             cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
-        } else if speaks == Speaks::Mixed {
+        } else if speaks == HeardProtocol::Mixed {
             self.tell_more_unread(id, what, cx);
         }
-        if speaks == Speaks::Foreign(MOST_FOREIGN) {
+        if speaks == HeardProtocol::Foreign(MOST_FOREIGN) {
             return vec![
                 AppFact::Release(id),
                 AppFact::Link(id, LinkStep::ForeignLeft),

@@ -2,7 +2,7 @@
 
 /// What a source was heard to speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Speaks {
+pub(super) enum HeardProtocol {
     /// Nothing yet.
     #[default]
     Unheard,
@@ -14,7 +14,7 @@ pub(super) enum Speaks {
     Mixed,
 }
 
-impl Speaks {
+impl HeardProtocol {
     /// Notes an AAEP message.
     pub(super) fn aaep(&mut self) {
         *self = match self {

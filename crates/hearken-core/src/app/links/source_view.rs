@@ -13,7 +13,7 @@ use crate::protocol::{Decoded, Now, RecentValues};
 use crate::session::AnswerReach;
 
 use super::beginning::Beginning;
-use super::heard_protocol::Speaks;
+use super::heard_protocol::HeardProtocol;
 use super::remarks::Remarks;
 use super::start::StartWait;
 use super::stream::{LinkPhase, StreamEvent};
@@ -60,7 +60,7 @@ pub struct LinkView {
     /// The number of seconds of silence at which the next announcement is due.
     silence_due: u64,
     /// What it was heard to speak.
-    speaks: Speaks,
+    speaks: HeardProtocol,
     /// Whether it was announced that the source is an agent's saved conversation.
     kept_told: bool,
     /// Whether it is followed only because another source's address also means it. That source's connection, to
@@ -133,7 +133,7 @@ impl LinkView {
             told: LastAnnounced::Nothing,
             back: Back::default(),
             silence_due: 0,
-            speaks: Speaks::default(),
+            speaks: HeardProtocol::default(),
             kept_told: false,
             claim_told: false,
             is_beside: false,
@@ -229,12 +229,12 @@ impl LinkView {
     }
 
     /// Returns what it was heard to speak.
-    pub(super) fn speaks(&self) -> Speaks {
+    pub(super) fn speaks(&self) -> HeardProtocol {
         self.speaks
     }
 
     /// Sets what it was heard to speak.
-    pub(super) fn note_speaks(&mut self, speaks: Speaks) {
+    pub(super) fn note_speaks(&mut self, speaks: HeardProtocol) {
         self.speaks = speaks;
     }
 

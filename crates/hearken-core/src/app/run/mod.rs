@@ -11,7 +11,7 @@ use crate::session::DroppedCounts;
 
 use super::app_setup::Until;
 use super::effect::Exit;
-use super::nearby::Nearby;
+use super::nearby::NearbyCommands;
 
 mod ending;
 mod forgotten;
@@ -32,7 +32,7 @@ pub(super) struct Run {
     /// The counts of forgotten things when they were last announced.
     forgotten: DroppedCounts,
     /// What else was found on this machine while nobody was heard.
-    nearby: Option<Nearby>,
+    nearby: Option<NearbyCommands>,
 }
 
 /// The stage of the run.
@@ -80,12 +80,12 @@ impl Run {
     }
 
     /// Stores what else was found on this machine.
-    pub(super) fn find(&mut self, nearby: Nearby) {
+    pub(super) fn find(&mut self, nearby: NearbyCommands) {
         self.nearby = Some(nearby);
     }
 
     /// Returns what else was found on this machine.
-    pub(super) fn nearby(&self) -> Option<&Nearby> {
+    pub(super) fn nearby(&self) -> Option<&NearbyCommands> {
         self.nearby.as_ref()
     }
 
