@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use hearken::announce::normalise::Words;
-use hearken::announce::{Arrival, BUILT_IN, Lane, Phrases, arrival};
+use hearken::announce::{BUILT_IN, Lane, Phrases, Preemption, arrival};
 use hearken::app::Stream;
 use hearken::config::Config;
 use hearken::inspect::StreamRule;
@@ -375,13 +375,13 @@ const RULES: [(&str, [&str; 5]); 6] = [
 ];
 
 /// Returns whether a cell of the rules describes what the code does.
-fn agrees(cell: &str, does: Arrival) -> bool {
+fn agrees(cell: &str, does: Preemption) -> bool {
     match does {
-        Arrival::Waits => cell.starts_with("waits") && !cell.contains("2 s"),
-        Arrival::WaitsABit => cell.contains("2 s"),
-        Arrival::Drops => cell == "interrupts" || cell == "interrupts, dropped",
-        Arrival::SaysAgain => cell.contains("said again") || cell.contains("see 3"),
-        Arrival::Resumes => cell.contains("resumes"),
+        Preemption::Waits => cell.starts_with("waits") && !cell.contains("2 s"),
+        Preemption::WaitsABit => cell.contains("2 s"),
+        Preemption::Drops => cell == "interrupts" || cell == "interrupts, dropped",
+        Preemption::SaysAgain => cell.contains("said again") || cell.contains("see 3"),
+        Preemption::Resumes => cell.contains("resumes"),
     }
 }
 
@@ -392,8 +392,8 @@ fn the_table_of_speech_is_the_code_and_the_rules() {
     for (lane, (name, cells)) in Lane::ALL.into_iter().zip(RULES) {
         for (arriving, cell) in Lane::ALL.into_iter().zip(cells) {
             if lane == Lane::Progress && arriving == Lane::Text {
-                assert_eq!(arrival(lane, Lane::Text), Arrival::Drops);
-                assert_eq!(arrival(lane, Lane::Progress), Arrival::Waits);
+                assert_eq!(arrival(lane, Lane::Text), Preemption::Drops);
+                assert_eq!(arrival(lane, Lane::Progress), Preemption::Waits);
             } else {
                 assert!(
                     agrees(cell, arrival(lane, arriving)),

@@ -28,7 +28,7 @@ pub use history::History;
 pub use speech::delivery::Deliveries;
 pub use speech::heartbeat::{Beat, Heartbeat, STALE as HEARTBEAT_STALE};
 pub use speech::queue::{
-    Arrival, BackBy, Lane, Ledger, SpeechQueue, UtteranceFate, VoiceCommand, arrival,
+    Lane, Ledger, Preemption, RewindUnit, SpeechQueue, UtteranceFate, VoiceCommand, arrival,
 };
 pub use speech::utterance::{Sound, Utterance, UtteranceId};
 pub use text::wrap::{wrap, wrap_exact};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{AnswerMethod, Arg, BackBy};
+use crate::announce::{AnswerMethod, Arg, RewindUnit};
 use crate::config::{Knob, Load, MouseChoice};
 use crate::keys::{self, Command, Edit, KeyPress, Mode, VoiceChange};
 
@@ -117,8 +117,8 @@ impl App {
                 self.questions.stop_speech(cx);
             }
             Command::GoOn => self.tuning.go_on(cx),
-            Command::BackSentence => self.tuning.go_back(BackBy::Sentence, cx),
-            Command::BackParagraph => self.tuning.go_back(BackBy::Paragraph, cx),
+            Command::BackSentence => self.tuning.go_back(RewindUnit::Sentence, cx),
+            Command::BackParagraph => self.tuning.go_back(RewindUnit::Paragraph, cx),
             Command::SkipCode => self.review.skip_code(cx),
             Command::Escape => self.escape(),
             Command::Status => {

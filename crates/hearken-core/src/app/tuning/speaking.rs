@@ -1,6 +1,6 @@
 //! Continuing speech that was stopped, and going back in it.
 
-use crate::announce::{Announcement, Arg, BackBy};
+use crate::announce::{Announcement, Arg, RewindUnit};
 
 use super::Tuning;
 use crate::app::AppCx;
@@ -28,7 +28,7 @@ impl Tuning {
     }
 
     /// Goes back in what is being spoken, or was spoken last.
-    pub(in crate::app) fn go_back(&self, by: BackBy, cx: &mut AppCx) {
+    pub(in crate::app) fn go_back(&self, by: RewindUnit, cx: &mut AppCx) {
         match cx.queue.go_back(by, cx.now.monotonic) {
             Some(wishes) => {
                 cx.wish(wishes);

@@ -2,7 +2,7 @@
 
 use super::lanes::Lane;
 use super::ledger::{Ledger, UtteranceFate};
-use super::{QueueItem, SpeechQueue, WaitingUtterance, Waits};
+use super::{LaneEntries, QueueItem, SpeechQueue, WaitingUtterance};
 use crate::announce::announcement::AnnouncementId;
 
 impl QueueItem {
@@ -39,7 +39,7 @@ impl SpeechQueue {
     /// Returns how many announcements taken in a lane are being spoken or wait.
     pub fn waiting(&self, lane: Lane) -> u64 {
         let playing = self.playing.as_ref().map(|it| &it.item);
-        let waiting = self.lanes.iter().flat_map(Waits::iter);
+        let waiting = self.lanes.iter().flat_map(LaneEntries::iter);
         let items = waiting.filter_map(WaitingUtterance::item).chain(playing);
         let counts = items.filter(|item| item.home == lane);
         counts.map(QueueItem::counts).sum::<u64>() + self.silenced_of(lane)

@@ -6,9 +6,10 @@ use std::time::Duration;
 use crate::config::Verbosity;
 
 use super::lanes::Lane;
-use super::place::{Place, words_from};
+use super::place::{WordPlace, words_from};
 use super::{
-    After, Playing, QueueItem, SpeechQueue, UtteranceFate, VoiceCommand, WaitingUtterance,
+    CutOutcome, PlayingUtterance, QueueItem, SpeechQueue, UtteranceFate, VoiceCommand,
+    WaitingUtterance,
 };
 use crate::announce::announcement::{
     Announcement, AnnouncementId, AnnouncementKind, Class, Opening, Presentation, Topic, Weight,
@@ -19,13 +20,13 @@ use crate::announce::words::segment::Mark;
 
 impl SpeechQueue {
     /// Cuts the playing utterance.
-    pub(super) fn cut(&mut self, after: After, wishes: &mut Vec<VoiceCommand>) {
+    pub(super) fn cut(&mut self, after: CutOutcome, wishes: &mut Vec<VoiceCommand>) {
         let Some(playing) = self.take_playing(wishes) else {
             return;
         };
         // An alert is repeated until it was heard to its end, or skipped.
         match after {
-            After::Again(next) => {
+            CutOutcome::Again(next) => {
                 let item = QueueItem {
                     next,
                     again: true,
@@ -34,7 +35,7 @@ impl SpeechQueue {
                 self.note_age(playing.lane, &item);
                 self.lanes[playing.lane as usize].push_front(WaitingUtterance::Item(item));
             }
-            After::Never(fate) => {
+            CutOutcome::Never(fate) => {
                 let item = &playing.item;
                 self.ledger.note(item.home, fate, item.counts());
             }
@@ -42,7 +43,10 @@ impl SpeechQueue {
     }
 
     /// Stops the utterance that the engine is speaking, and returns it.
-    pub(super) fn take_playing(&mut self, wishes: &mut Vec<VoiceCommand>) -> Option<Playing> {
+    pub(super) fn take_playing(
+        &mut self,
+        wishes: &mut Vec<VoiceCommand>,
+    ) -> Option<PlayingUtterance> {
         let playing = self.playing.take()?;
         self.stopping = Some(playing.utterance);
         wishes.push(VoiceCommand::Hush);
@@ -151,7 +155,7 @@ impl SpeechQueue {
         let cue = item
             .announcement
             .cue
-            .filter(|_| item.next == Place::default());
+            .filter(|_| item.next == WordPlace::default());
         (item.at, item.next) = (words.at, words.next);
         self.trail.note(&item.announcement, item.home, &words);
         self.next_utterance += 1;
@@ -178,7 +182,7 @@ impl SpeechQueue {
             mark: segment.mark,
             sound,
         };
-        self.playing = Some(Playing {
+        self.playing = Some(PlayingUtterance {
             lane,
             item,
             utterance: id,

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::lane_entries::Marked;
 use super::lanes::Lane;
-use super::place::Place;
+use super::place::WordPlace;
 use super::{Fold, SpeechQueue, UtteranceFate, WaitingUtterance};
 
 /// Characters spoken per second, for estimating a backlog: about 180 words a minute.
@@ -56,7 +56,7 @@ impl SpeechQueue {
                 }
                 None => continue,
             };
-            if item.asked || item.held || item.next > Place::default() {
+            if item.asked || item.held || item.next > WordPlace::default() {
                 continue;
             }
             // Whatever follows a count is added to it, however short.

@@ -9,18 +9,18 @@
 use std::time::Duration;
 
 use super::lanes::Lane;
-use super::place::Place;
-use super::trail::{BackBy, SpokenSentence};
+use super::place::WordPlace;
+use super::trail::{RewindUnit, SpokenSentence};
 use super::{QueueItem, SpeechQueue, VoiceCommand, WaitingUtterance};
 
 impl SpeechQueue {
     /// Goes back in what is being spoken, was silenced, or was spoken last; returns `None` if nothing comes before.
     ///
     /// Urgent speech comes first, and so does the end of an outcome that is being spoken.
-    pub fn go_back(&mut self, by: BackBy, now: Duration) -> Option<Vec<VoiceCommand>> {
+    pub fn go_back(&mut self, by: RewindUnit, now: Duration) -> Option<Vec<VoiceCommand>> {
         let last = self.trail.last()?.clone();
         // The current sentence, if it was not spoken to its end.
-        let plays = |item: &QueueItem, at: Place| last.is(&item.announcement, at);
+        let plays = |item: &QueueItem, at: WordPlace| last.is(&item.announcement, at);
         let is_open = self
             .playing
             .as_ref()

@@ -16,13 +16,13 @@ pub(super) trait Marked {
 
 /// The entries that wait in one lane.
 #[derive(Debug, Clone)]
-pub(super) struct Waits<T> {
+pub(super) struct LaneEntries<T> {
     list: VecDeque<T>,
     /// How many entries each mark has.
     marks: HashTable<(u64, usize)>,
 }
 
-impl<T> Default for Waits<T> {
+impl<T> Default for LaneEntries<T> {
     fn default() -> Self {
         Self {
             list: VecDeque::new(),
@@ -31,7 +31,7 @@ impl<T> Default for Waits<T> {
     }
 }
 
-impl<T: Marked> Waits<T> {
+impl<T: Marked> LaneEntries<T> {
     /// Returns how many entries have a mark.
     pub(super) fn of_mark(&self, mark: u64) -> usize {
         let found = self.marks.find(mark, |(own, _)| *own == mark);
@@ -135,7 +135,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_marks_are_those_of_what_waits(steps in proptest::collection::vec((0u8..6, 0u64..5), 0..200)) {
-            let mut waits = Waits::default();
+            let mut waits = LaneEntries::default();
             for (step, mark) in steps {
                 let at = waits.len() / 2;
                 match step {

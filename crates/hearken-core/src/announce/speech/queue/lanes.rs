@@ -78,7 +78,7 @@ impl Lane {
 
 /// What happens to the playing utterance when something arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrival {
+pub enum Preemption {
     /// The arrival waits.
     Waits,
     /// The arrival waits, but at most two seconds.
@@ -92,21 +92,21 @@ pub enum Arrival {
 }
 
 /// Returns what happens to the playing utterance when something arrives: the table of `docs/speech.md`.
-pub fn arrival(playing: Lane, arriving: Lane) -> Arrival {
+pub fn arrival(playing: Lane, arriving: Lane) -> Preemption {
     use Lane::{Activity, Alert, Outcome, Progress, Response, Text};
     match (playing, arriving) {
-        (Alert, Response) => Arrival::SaysAgain,
-        (Alert, Alert | Outcome | Activity | Text | Progress) => Arrival::Waits,
-        (Response, Alert) => Arrival::WaitsABit,
-        (Response, Response) => Arrival::Drops,
-        (Response, Outcome | Activity | Text | Progress) => Arrival::Waits,
-        (Outcome, Alert | Response) => Arrival::SaysAgain,
-        (Outcome, Outcome | Activity | Text | Progress) => Arrival::Waits,
-        (Activity, Alert | Response | Outcome) => Arrival::Drops,
-        (Activity, Activity | Text | Progress) => Arrival::Waits,
-        (Text, Alert | Response) => Arrival::Resumes,
-        (Text, Outcome | Activity | Text | Progress) => Arrival::Waits,
-        (Progress, Alert | Response | Outcome | Activity | Text) => Arrival::Drops,
-        (Progress, Progress) => Arrival::Waits,
+        (Alert, Response) => Preemption::SaysAgain,
+        (Alert, Alert | Outcome | Activity | Text | Progress) => Preemption::Waits,
+        (Response, Alert) => Preemption::WaitsABit,
+        (Response, Response) => Preemption::Drops,
+        (Response, Outcome | Activity | Text | Progress) => Preemption::Waits,
+        (Outcome, Alert | Response) => Preemption::SaysAgain,
+        (Outcome, Outcome | Activity | Text | Progress) => Preemption::Waits,
+        (Activity, Alert | Response | Outcome) => Preemption::Drops,
+        (Activity, Activity | Text | Progress) => Preemption::Waits,
+        (Text, Alert | Response) => Preemption::Resumes,
+        (Text, Outcome | Activity | Text | Progress) => Preemption::Waits,
+        (Progress, Alert | Response | Outcome | Activity | Text) => Preemption::Drops,
+        (Progress, Progress) => Preemption::Waits,
     }
 }

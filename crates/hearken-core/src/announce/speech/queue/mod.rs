@@ -54,14 +54,14 @@ use crate::announce::announcement::{
 };
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
-use lane_entries::{Marked, Waits};
+use lane_entries::{LaneEntries, Marked};
 use lanes::LANES;
-use place::Place;
+use place::WordPlace;
 use trail::Trail;
 
-pub use lanes::{Arrival, Lane, arrival};
+pub use lanes::{Lane, Preemption, arrival};
 pub use ledger::{Ledger, UtteranceFate};
-pub use trail::BackBy;
+pub use trail::RewindUnit;
 
 /// How long an alert waits for the response to a key to finish.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -81,9 +81,9 @@ pub enum VoiceCommand {
 
 /// What happens to an announcement that is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum After {
+enum CutOutcome {
     /// It is repeated from this place.
-    Again(Place),
+    Again(WordPlace),
     /// It is not repeated, and this is its fate.
     Never(UtteranceFate),
 }
@@ -95,9 +95,9 @@ struct QueueItem {
     /// The lane in which it was taken for speaking.
     home: Lane,
     /// Where the utterance being spoken begins.
-    at: Place,
+    at: WordPlace,
     /// Where the next words begin.
-    next: Place,
+    next: WordPlace,
     /// Whether it is repeated after a cut.
     again: bool,
     /// Whether it waits for the person to go on.
@@ -123,8 +123,8 @@ impl QueueItem {
         Self {
             since,
             home: Lane::of(&announcement),
-            at: Place::default(),
-            next: Place::default(),
+            at: WordPlace::default(),
+            next: WordPlace::default(),
             again: false,
             held: false,
             asked: false,
@@ -164,7 +164,7 @@ impl Marked for WaitingUtterance {
 }
 
 #[derive(Debug, Clone)]
-struct Playing {
+struct PlayingUtterance {
     lane: Lane,
     item: QueueItem,
     utterance: UtteranceId,
@@ -181,10 +181,10 @@ struct Silenced {
 /// The order of speech.
 #[derive(Debug, Clone)]
 pub struct SpeechQueue {
-    lanes: [Waits<WaitingUtterance>; LANES],
+    lanes: [LaneEntries<WaitingUtterance>; LANES],
     /// When each lane must next be checked for expired entries.
     looked_at: [Duration; LANES],
-    playing: Option<Playing>,
+    playing: Option<PlayingUtterance>,
     /// The utterance that the engine was asked to stop and has not yet stopped.
     stopping: Option<UtteranceId>,
     quiet_until: Option<Duration>,
@@ -310,7 +310,7 @@ impl SpeechQueue {
 
     /// Returns whether nothing is playing or waiting, except what waits for the person to continue.
     pub fn is_idle(&self) -> bool {
-        let mut waiting = self.lanes.iter().flat_map(Waits::iter);
+        let mut waiting = self.lanes.iter().flat_map(LaneEntries::iter);
         self.playing.is_none() && self.stopping.is_none() && waiting.all(WaitingUtterance::is_held)
     }
 
@@ -322,7 +322,7 @@ impl SpeechQueue {
             WaitingUtterance::Fold(_) => false,
         };
         self.playing.as_ref().is_some_and(|it| is_it(&it.item))
-            || self.lanes.iter().flat_map(Waits::iter).any(waits)
+            || self.lanes.iter().flat_map(LaneEntries::iter).any(waits)
     }
 
     /// Removes and returns the announcements about questions that were heard to their end since the last call.
@@ -346,15 +346,17 @@ impl SpeechQueue {
         item.held = self.is_held(&item);
         if let Some(playing) = self.playing.as_ref().filter(|_| !item.held) {
             match self.arrival(playing.lane, lane) {
-                Arrival::Waits => {}
-                Arrival::WaitsABit => {
+                Preemption::Waits => {}
+                Preemption::WaitsABit => {
                     self.impatient_at.get_or_insert(now + PATIENCE);
                 }
-                Arrival::Drops => self.give_way(Some(&announcement), &mut wishes),
-                Arrival::SaysAgain => self.cut(After::Again(Place::default()), &mut wishes),
-                Arrival::Resumes => {
+                Preemption::Drops => self.give_way(Some(&announcement), &mut wishes),
+                Preemption::SaysAgain => {
+                    self.cut(CutOutcome::Again(WordPlace::default()), &mut wishes)
+                }
+                Preemption::Resumes => {
                     let at = playing.item.at;
-                    self.cut(After::Again(at), &mut wishes);
+                    self.cut(CutOutcome::Again(at), &mut wishes);
                 }
             }
         }
@@ -375,16 +377,16 @@ impl SpeechQueue {
         wishes
     }
 
-    fn arrival(&self, playing: Lane, arriving: Lane) -> Arrival {
+    fn arrival(&self, playing: Lane, arriving: Lane) -> Preemption {
         let fate = arrival(playing, arriving);
         let cuts = match fate {
-            Arrival::Drops | Arrival::SaysAgain | Arrival::Resumes => true,
-            Arrival::Waits | Arrival::WaitsABit => false,
+            Preemption::Drops | Preemption::SaysAgain | Preemption::Resumes => true,
+            Preemption::Waits | Preemption::WaitsABit => false,
         };
         match arriving {
-            Lane::Alert if self.polite && cuts => Arrival::WaitsABit,
+            Lane::Alert if self.polite && cuts => Preemption::WaitsABit,
             Lane::Outcome | Lane::Activity | Lane::Text | Lane::Progress if self.polite => {
-                Arrival::Waits
+                Preemption::Waits
             }
             Lane::Alert
             | Lane::Response
@@ -417,7 +419,7 @@ impl SpeechQueue {
                 && unwanted(&playing.item.announcement)
         });
         if plays_unwanted {
-            self.cut(After::Never(UtteranceFate::Skipped), &mut wishes);
+            self.cut(CutOutcome::Never(UtteranceFate::Skipped), &mut wishes);
             wishes.extend(self.drive(now));
         }
         wishes
@@ -467,7 +469,7 @@ impl SpeechQueue {
             match self.playing.take() {
                 Some(playing) if playing.lane == Lane::Alert => {
                     let item = QueueItem {
-                        next: Place::default(),
+                        next: WordPlace::default(),
                         ..playing.item
                     };
                     self.lanes[Lane::Alert as usize].push_front(WaitingUtterance::Item(item));
@@ -522,7 +524,7 @@ impl SpeechQueue {
             .as_ref()
             .is_some_and(|playing| about(&playing.item.announcement))
         {
-            self.cut(After::Never(UtteranceFate::Withdrawn), &mut wishes);
+            self.cut(CutOutcome::Never(UtteranceFate::Withdrawn), &mut wishes);
             wishes.extend(self.drive(now));
         }
         wishes
@@ -537,12 +539,14 @@ impl SpeechQueue {
             if let Some(playing) = self.playing.as_ref().filter(|_| alert_waits) {
                 // Only politeness held the alert back; now the table applies.
                 match arrival(playing.lane, Lane::Alert) {
-                    Arrival::Waits => {}
-                    Arrival::WaitsABit | Arrival::Drops => self.give_way(None, &mut wishes),
-                    Arrival::SaysAgain => self.cut(After::Again(Place::default()), &mut wishes),
-                    Arrival::Resumes => {
+                    Preemption::Waits => {}
+                    Preemption::WaitsABit | Preemption::Drops => self.give_way(None, &mut wishes),
+                    Preemption::SaysAgain => {
+                        self.cut(CutOutcome::Again(WordPlace::default()), &mut wishes)
+                    }
+                    Preemption::Resumes => {
                         let at = playing.item.at;
-                        self.cut(After::Again(at), &mut wishes);
+                        self.cut(CutOutcome::Again(at), &mut wishes);
                     }
                 }
             }

@@ -14,7 +14,7 @@ const REACH: usize = 4 * 1024;
 
 /// A place among the words of an announcement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct WordPlace {
     /// The segment.
     pub(super) segment: usize,
     /// How many bytes of its spoken words come before the place.
@@ -23,16 +23,16 @@ pub(super) struct Place {
 
 /// The words of one utterance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct UtteranceWords {
     /// Where they begin.
-    pub(super) at: Place,
+    pub(super) at: WordPlace,
     /// The words.
     pub(super) text: String,
     /// Where the next ones begin; past the last segment if there are none.
-    pub(super) next: Place,
+    pub(super) next: WordPlace,
 }
 
-impl Place {
+impl WordPlace {
     /// Returns the beginning of a segment.
     pub(super) fn of_segment(segment: usize) -> Self {
         Self { segment, offset: 0 }
@@ -45,11 +45,15 @@ impl Place {
 }
 
 /// Returns the next words to be spoken; `None` if none are left. What is urgent is spoken segment by segment.
-pub(super) fn words_from(announcement: &Announcement, from: Place, urgent: bool) -> Option<Words> {
+pub(super) fn words_from(
+    announcement: &Announcement,
+    from: WordPlace,
+    urgent: bool,
+) -> Option<UtteranceWords> {
     let segments = &announcement.segments;
-    let has_words = |at: &usize| !rest_of(announcement, Place::of_segment(*at)).is_empty();
+    let has_words = |at: &usize| !rest_of(announcement, WordPlace::of_segment(*at)).is_empty();
     let first = match rest_of(announcement, from) {
-        "" => Place::of_segment((from.segment + 1..segments.len()).find(has_words)?),
+        "" => WordPlace::of_segment((from.segment + 1..segments.len()).find(has_words)?),
         _ => from,
     };
     let rest = rest_of(announcement, first);
@@ -62,18 +66,18 @@ pub(super) fn words_from(announcement: &Announcement, from: Place, urgent: bool)
     };
     let (text, left) = rest.split_at(length);
     let next = match left.trim().is_empty() {
-        false => Place {
+        false => WordPlace {
             segment: first.segment,
             offset: first.offset + length,
         },
         // Trailing segments without words must not keep an announcement from finishing.
-        true => Place::of_segment(
+        true => WordPlace::of_segment(
             (first.segment + 1..segments.len())
                 .find(has_words)
                 .unwrap_or(segments.len()),
         ),
     };
-    Some(Words {
+    Some(UtteranceWords {
         at: first,
         text: text.trim_end().to_owned(),
         next,
@@ -87,7 +91,7 @@ pub(super) fn is_long(announcement: &Announcement) -> bool {
 }
 
 /// Returns the words of a segment from a place on; empty if they are blank.
-fn rest_of(announcement: &Announcement, place: Place) -> &str {
+fn rest_of(announcement: &Announcement, place: WordPlace) -> &str {
     let segment = announcement.segments.get(place.segment);
     let rest = segment.and_then(|it| it.spoken().get(place.offset..));
     rest.filter(|rest| !rest.trim().is_empty()).unwrap_or("")

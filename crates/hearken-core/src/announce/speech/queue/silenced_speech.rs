@@ -13,7 +13,8 @@ use std::time::Duration;
 use super::lanes::Lane;
 use super::place::is_long;
 use super::{
-    After, Playing, QueueItem, Silenced, SpeechQueue, UtteranceFate, VoiceCommand, WaitingUtterance,
+    CutOutcome, PlayingUtterance, QueueItem, Silenced, SpeechQueue, UtteranceFate, VoiceCommand,
+    WaitingUtterance,
 };
 use crate::announce::announcement::{Announcement, Opening, QuestionRelation};
 
@@ -23,12 +24,12 @@ const MOST_SILENCED: usize = 8;
 impl SpeechQueue {
     /// Silences the playing utterance so that it can continue; nothing is kept that would be outdated by then.
     pub(super) fn silence(&mut self, wishes: &mut Vec<VoiceCommand>) {
-        let Some(Playing { lane, .. }) = &self.playing else {
+        let Some(PlayingUtterance { lane, .. }) = &self.playing else {
             return;
         };
         let lane = *lane;
         if matches!(lane, Lane::Activity | Lane::Progress) {
-            return self.cut(After::Never(UtteranceFate::Skipped), wishes);
+            return self.cut(CutOutcome::Never(UtteranceFate::Skipped), wishes);
         }
         let Some(playing) = self.take_playing(wishes) else {
             return;
@@ -48,13 +49,13 @@ impl SpeechQueue {
     /// Ends the answer to a key in favour of something else. A long answer is kept, unless the other speech is
     /// also long.
     pub(super) fn give_way(&mut self, to: Option<&Announcement>, wishes: &mut Vec<VoiceCommand>) {
-        let long = |playing: &Playing| {
+        let long = |playing: &PlayingUtterance| {
             playing.item.home == Lane::Response && is_long(&playing.item.announcement)
         };
         if self.playing.as_ref().is_some_and(long) && !to.is_some_and(is_long) {
             self.silence(wishes);
         } else {
-            self.cut(After::Never(UtteranceFate::Cut), wishes);
+            self.cut(CutOutcome::Never(UtteranceFate::Cut), wishes);
         }
     }
 
@@ -166,7 +167,7 @@ impl SpeechQueue {
 
     /// Returns whether a long answer to a key is being spoken.
     pub fn is_reading(&self) -> bool {
-        let long = |playing: &Playing| {
+        let long = |playing: &PlayingUtterance| {
             playing.item.home == Lane::Response && is_long(&playing.item.announcement)
         };
         self.playing.as_ref().is_some_and(long)
@@ -245,11 +246,11 @@ impl SpeechQueue {
         match playing.lane {
             Lane::Text => {
                 let at = playing.item.at;
-                self.cut(After::Again(at), wishes);
+                self.cut(CutOutcome::Again(at), wishes);
             }
             Lane::Response => self.give_way(None, wishes),
             Lane::Activity | Lane::Progress => {
-                self.cut(After::Never(UtteranceFate::Cut), wishes);
+                self.cut(CutOutcome::Never(UtteranceFate::Cut), wishes);
             }
             Lane::Alert | Lane::Outcome => {}
         }

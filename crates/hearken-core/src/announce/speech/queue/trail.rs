@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::lanes::Lane;
-use super::place::{Place, Words, is_long};
+use super::place::{UtteranceWords, WordPlace, is_long};
 use crate::announce::announcement::{Announcement, AnnouncementKind, Opening};
 use crate::announce::words::segment::Segment;
 
@@ -16,7 +16,7 @@ const MOST_REMEMBERED: usize = 128;
 
 /// How far to go back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum BackBy {
+pub enum RewindUnit {
     /// To the sentence before.
     Sentence,
     /// To the beginning of the paragraph, heading or item, or, from there, of the previous one.
@@ -29,7 +29,7 @@ pub(super) struct SpokenSentence {
     /// The announcement that it is part of.
     pub(super) announcement: Arc<Announcement>,
     /// Where it begins.
-    pub(super) at: Place,
+    pub(super) at: WordPlace,
     /// Whether it begins a paragraph.
     opens: bool,
 }
@@ -41,7 +41,7 @@ impl SpokenSentence {
     }
 
     /// Returns whether it is the sentence at a place of an announcement.
-    pub(super) fn is(&self, announcement: &Arc<Announcement>, at: Place) -> bool {
+    pub(super) fn is(&self, announcement: &Arc<Announcement>, at: WordPlace) -> bool {
         self.is_in(announcement) && self.at == at
     }
 }
@@ -54,7 +54,7 @@ pub(super) struct Trail {
 
 impl Trail {
     /// Remembers words of a text or of a long answer to a key, which were taken in a lane.
-    pub(super) fn note(&mut self, told: &Arc<Announcement>, home: Lane, words: &Words) {
+    pub(super) fn note(&mut self, told: &Arc<Announcement>, home: Lane, words: &UtteranceWords) {
         let is_text = match home {
             Lane::Text => told.kind == AnnouncementKind::Output,
             Lane::Response => is_long(told),
@@ -96,10 +96,10 @@ impl Trail {
     }
 
     /// Removes and returns the sentences to repeat, oldest first; `None` if there are none.
-    pub(super) fn take_back(&mut self, by: BackBy) -> Option<Vec<SpokenSentence>> {
+    pub(super) fn take_back(&mut self, by: RewindUnit) -> Option<Vec<SpokenSentence>> {
         let mut taken = VecDeque::new();
         while let Some(sentence) = self.spoken.pop_back() {
-            let there = by == BackBy::Sentence || sentence.opens;
+            let there = by == RewindUnit::Sentence || sentence.opens;
             taken.push_front(sentence);
             if there {
                 break;

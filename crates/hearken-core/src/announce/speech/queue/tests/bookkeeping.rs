@@ -63,8 +63,8 @@ impl Rig {
                     .filter(|playing| playing.lane == Lane::Alert)
                     .map(|playing| playing.utterance);
                 let by = match which % 2 {
-                    0 => BackBy::Sentence,
-                    _ => BackBy::Paragraph,
+                    0 => RewindUnit::Sentence,
+                    _ => RewindUnit::Paragraph,
                 };
                 let wishes = match step {
                     12 => self.queue.go_on(self.now).1,

@@ -36,7 +36,7 @@ impl Rig {
         found.is_some()
     }
 
-    fn back(&mut self, by: BackBy) -> bool {
+    fn back(&mut self, by: RewindUnit) -> bool {
         let wishes = self.queue.go_back(by, self.now);
         let found = wishes.is_some();
         self.take(wishes.unwrap_or_default());
@@ -272,22 +272,22 @@ fn going_back_says_the_sentences_before_and_then_goes_on() {
     rig.end();
     rig.end();
     assert_eq!(rig.said(), ["A1", "A2", "B1", "B2"]);
-    assert!(rig.back(BackBy::Sentence));
-    assert!(rig.back(BackBy::Sentence));
+    assert!(rig.back(RewindUnit::Sentence));
+    assert!(rig.back(RewindUnit::Sentence));
     assert_eq!(rig.said(), ["hush", "B1", "hush", "A2"]);
     rig.end();
     rig.end();
     rig.end();
     assert_eq!(rig.said(), ["B1", "B2", "B3"]);
-    assert!(rig.back(BackBy::Paragraph));
+    assert!(rig.back(RewindUnit::Paragraph));
     assert_eq!(rig.said(), ["hush", "B1"]);
-    assert!(rig.back(BackBy::Paragraph));
+    assert!(rig.back(RewindUnit::Paragraph));
     assert_eq!(rig.said(), ["hush", "A1"]);
-    assert!(!rig.back(BackBy::Paragraph), "nothing comes before");
-    assert!(!rig.back(BackBy::Sentence));
+    assert!(!rig.back(RewindUnit::Paragraph), "nothing comes before");
+    assert!(!rig.back(RewindUnit::Sentence));
     rig.drain();
     assert_eq!(rig.said(), ["A2", "B1", "B2", "B3"]);
-    assert!(rig.back(BackBy::Sentence), "also after the end");
+    assert!(rig.back(RewindUnit::Sentence), "also after the end");
     rig.drain();
     assert_eq!(rig.said(), ["B3"]);
 }
@@ -300,7 +300,7 @@ fn going_back_goes_on_from_where_speech_was_stopped() {
     rig.stop();
     rig.wait(500);
     rig.said();
-    assert!(rig.back(BackBy::Sentence));
+    assert!(rig.back(RewindUnit::Sentence));
     rig.drain();
     assert_eq!(rig.said(), ["A1", "A2", "A3"]);
     assert!(!rig.go_on());
@@ -312,10 +312,10 @@ fn going_back_within_a_long_answer_stays_in_it() {
     rig.say(Lane::Response, LONG);
     rig.end();
     rig.said();
-    assert!(rig.back(BackBy::Sentence));
+    assert!(rig.back(RewindUnit::Sentence));
     rig.drain();
     assert_eq!(rig.said()[1..], SENTENCES);
-    assert!(rig.back(BackBy::Paragraph));
+    assert!(rig.back(RewindUnit::Paragraph));
     rig.drain();
     assert_eq!(rig.said(), SENTENCES);
 }
@@ -328,7 +328,7 @@ fn going_back_neither_cuts_nor_overtakes_a_question() {
     rig.say(Lane::Alert, "question");
     rig.say(Lane::Alert, "danger");
     rig.said();
-    assert!(rig.back(BackBy::Sentence));
+    assert!(rig.back(RewindUnit::Sentence));
     rig.drain();
     assert_eq!(rig.said(), ["danger", "A1", "A2", "A3"]);
 }
@@ -342,6 +342,6 @@ fn a_lost_voice_forgets_what_was_silenced() {
     rig.add_up();
     rig.queue.enable();
     assert!(!rig.go_on());
-    assert!(!rig.back(BackBy::Sentence));
+    assert!(!rig.back(RewindUnit::Sentence));
     assert_eq!(rig.queue.silenced(), 0);
 }
