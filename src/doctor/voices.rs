@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 use super::finding_lines::{DoctorFinding, Surrounding, because, own};
-use crate::announce::Sound as Manner;
+use crate::announce::Sound as UtteranceSound;
 use crate::announce::{Arg, Class, Mark, Phrases, Reason, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
 use crate::link::Phrase;
@@ -284,7 +284,7 @@ async fn attempt(
                         text: sentence.text(&engine),
                         language: sentence.0.voice_language().map(str::to_owned),
                         mark: Mark::Own,
-                        sound: Manner::default(),
+                        sound: UtteranceSound::default(),
                     });
                     match tokio::time::timeout(SENTENCE, said(&mut news, &mut notices)).await {
                         Ok(Ok(())) => Sound::Said {

@@ -244,7 +244,7 @@ impl KeyReader {
                     // After `ESC O` this letter is F3; after `ESC [` it reports the cursor's position.
                     let what = match byte {
                         b'R' => TerminalInput::Key(KeyCode::F(3).into()),
-                        byte => struck(sequence::read(b"", byte)),
+                        byte => terminal_input(sequence::read(b"", byte)),
                     };
                     self.end(what, now, strokes);
                 }
@@ -374,7 +374,7 @@ impl KeyReader {
                     },
                     now,
                 ),
-                other => self.end(struck(other), now, strokes),
+                other => self.end(terminal_input(other), now, strokes),
             },
             byte => self.broken(byte, now, strokes),
         }
@@ -541,7 +541,7 @@ impl KeyReader {
     }
 }
 
-fn struck(sequence: Sequence) -> TerminalInput {
+fn terminal_input(sequence: Sequence) -> TerminalInput {
     match sequence {
         Sequence::Key(key) => TerminalInput::Key(key),
         Sequence::Focus(on) => TerminalInput::Focus(on),

@@ -10,7 +10,7 @@ use crossterm::event::{Event, KeyEventKind, poll, read};
 use tokio::sync::mpsc;
 
 use super::system_signals::RESIZED;
-use crate::keys::{LineFeed, Stroke, Struck};
+use crate::keys::{LineFeed, Stroke, TerminalInput};
 
 /// The most strokes that wait for the loop; further ones stay in the console's own buffer.
 const WAITING: usize = 1024;
@@ -56,7 +56,7 @@ impl Keyboard {
                     Err(error) => Err(error),
                 };
                 let Ok(event) = event else { return };
-                let Some(what) = struck(event) else { continue };
+                let Some(what) = terminal_input(event) else { continue };
                 let read = started.elapsed();
                 if sender.blocking_send(Stroke { what, read }).is_err() {
                     return;
@@ -100,18 +100,18 @@ impl Keyboard {
 }
 
 /// Converts a console event; `None` for a released key and for a new size, which is reported elsewhere.
-fn struck(event: Event) -> Option<Struck> {
+fn terminal_input(event: Event) -> Option<TerminalInput> {
     match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => None,
         Event::Key(mut key) => {
             // A held key counts as often as it repeats, as in any terminal.
             key.kind = KeyEventKind::Press;
-            Some(Struck::Key(key))
+            Some(TerminalInput::Key(key))
         }
-        Event::Paste(text) => Some(Struck::Paste(text)),
-        Event::FocusGained => Some(Struck::Focus(true)),
-        Event::FocusLost => Some(Struck::Focus(false)),
-        Event::Mouse(_) => Some(Struck::Noise),
+        Event::Paste(text) => Some(TerminalInput::Paste(text)),
+        Event::FocusGained => Some(TerminalInput::Focus(true)),
+        Event::FocusLost => Some(TerminalInput::Focus(false)),
+        Event::Mouse(_) => Some(TerminalInput::Noise),
         Event::Resize(_, _) => {
             RESIZED.notify_one();
             None
@@ -128,11 +128,11 @@ mod tests {
     #[test]
     fn a_key_counts_when_it_is_pressed_and_not_when_it_is_let_go() {
         let key = |kind| KeyEvent::new_with_kind(KeyCode::Char('y'), KeyModifiers::NONE, kind);
-        let pressed = Struck::Key(key(KeyEventKind::Press));
+        let pressed = TerminalInput::Key(key(KeyEventKind::Press));
         for kind in [KeyEventKind::Press, KeyEventKind::Repeat] {
-            assert_eq!(struck(Event::Key(key(kind))), Some(pressed.clone()));
+            assert_eq!(terminal_input(Event::Key(key(kind))), Some(pressed.clone()));
         }
-        assert_eq!(struck(Event::Key(key(KeyEventKind::Release))), None);
-        assert_eq!(struck(Event::Resize(1, 1)), None);
+        assert_eq!(terminal_input(Event::Key(key(KeyEventKind::Release))), None);
+        assert_eq!(terminal_input(Event::Resize(1, 1)), None);
     }
 }
