@@ -9,7 +9,7 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use divan::Bencher;
 use hearken::announce::{AnswerMethod, Phrases};
-use hearken::app::{App, Input, Setup, SourceSetup, Until, VoiceWish};
+use hearken::app::{App, EndCondition, Input, Setup, SourceSetup, SpeechMode};
 use hearken::config::{Config, ThemeChoice};
 use hearken::keys::Stroke;
 use hearken::link::{Frame, LinkEvent, LinkId};
@@ -51,8 +51,8 @@ impl FullFace {
             scan: None,
             lines: None,
             face: ("start.face.full", "start.why.terminal"),
-            voice: VoiceWish::Silent,
-            until: Until::Asked,
+            voice: SpeechMode::Silent,
+            until: EndCondition::Asked,
             keys: KeyRing::default(),
             seed: 1,
             keeps: true,

@@ -18,7 +18,7 @@ use std::time::Duration;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use hearken::announce::{Announcer, AnswerMethod, Phrases};
-use hearken::app::{App, Effect, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
+use hearken::app::{App, Effect, EndCondition, Input, LineSource, Setup, SourceSetup, SpeechMode};
 use hearken::bench::Flood;
 use hearken::config::Config;
 use hearken::linear::{LineWriter, Page};
@@ -240,7 +240,7 @@ struct WholePipeline {
 }
 
 impl WholePipeline {
-    fn begun(load: &Load, phrases: &Arc<Phrases>, voice: VoiceWish, writes: bool) -> Self {
+    fn begun(load: &Load, phrases: &Arc<Phrases>, voice: SpeechMode, writes: bool) -> Self {
         let app = App::new(Setup {
             config: Config::default(),
             phrases: Arc::clone(phrases),
@@ -251,7 +251,7 @@ impl WholePipeline {
             lines: Some(LineSource::Pipe),
             face: ("start.face.linear", "start.why.asked"),
             voice,
-            until: Until::Asked,
+            until: EndCondition::Asked,
             keys: KeyRing::default(),
             seed: 1,
             keeps: false,
@@ -265,7 +265,7 @@ impl WholePipeline {
         let lines = writes.then(|| LineWriter::new(Page::plain(0), TimeZone::UTC));
         let mut whole = Self { app, lines, frames };
         whole.input(Input::Start);
-        if voice == VoiceWish::Speak {
+        if voice == SpeechMode::Speak {
             let engine = "memory".into();
             whole.input(Input::Voice(VoiceEvent::Ready { engine }));
         }
@@ -336,7 +336,7 @@ fn stage<T>(bencher: Bencher, ready: impl Fn() -> T, run: impl Fn(&mut T)) {
     bencher.with_inputs(ready).bench_local_refs(run);
 }
 
-fn whole(bencher: Bencher, load: &Load, voice: VoiceWish, writes: bool) {
+fn whole(bencher: Bencher, load: &Load, voice: SpeechMode, writes: bool) {
     let ready = || WholePipeline::begun(load, &PHRASES, voice, writes);
     stage(bencher, ready, WholePipeline::run);
 }
@@ -395,22 +395,22 @@ mod stages {
 
     #[divan::bench(args = loads())]
     fn utterances(bencher: Bencher, load: &Load) {
-        whole(bencher, load, VoiceWish::Speak, false);
+        whole(bencher, load, SpeechMode::Speak, false);
     }
 
     #[divan::bench(args = loads())]
     fn lines(bencher: Bencher, load: &Load) {
-        whole(bencher, load, VoiceWish::Silent, true);
+        whole(bencher, load, SpeechMode::Silent, true);
     }
 
     #[divan::bench(args = loads())]
     fn lines_and_utterances(bencher: Bencher, load: &Load) {
-        whole(bencher, load, VoiceWish::Speak, true);
+        whole(bencher, load, SpeechMode::Speak, true);
     }
 
     #[divan::bench(args = loads())]
     fn bytes_to_lines_and_utterances(bencher: Bencher, load: &Load) {
-        let ready = || WholePipeline::begun(load, &PHRASES, VoiceWish::Speak, true);
+        let ready = || WholePipeline::begun(load, &PHRASES, SpeechMode::Speak, true);
         let run = |whole: &mut WholePipeline| pieces(&load.bytes, |frames| whole.take(frames));
         stage(bencher, ready, run);
     }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::app::Until;
+use crate::app::EndCondition;
 use crate::config::{
     Config, Dialect, FaceChoice, Load, ReaderChoice, ThemeChoice, TimesChoice, Verbosity,
     VoiceChoice,
@@ -191,7 +191,7 @@ pub enum Command {
         strict: bool,
         /// For a live stream: `ended` ends the check when every session has ended, `idle:SECONDS` when nothing arrives
         #[arg(long, value_name = "WHEN", value_parser = until)]
-        until: Option<Until>,
+        until: Option<EndCondition>,
         /// For a live stream: take the bearer token from this environment variable
         #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
         token_env: Option<String>,
@@ -369,7 +369,7 @@ pub struct Options {
     pub record: Option<PathBuf>,
     /// Exit automatically: `ended` when every session has ended, or `idle:SECONDS` when nothing arrives
     #[arg(long, value_name = "WHEN", value_parser = until)]
-    pub until: Option<Until>,
+    pub until: Option<EndCondition>,
     /// Connect without a handshake, over /events and /messages only
     #[arg(long)]
     pub plain_pair: bool,

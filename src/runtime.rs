@@ -48,7 +48,7 @@ pub(crate) mod versions;
 use std::time::{Duration, Instant};
 
 use crate::announce::{Reason, Utterance};
-use crate::app::{App, Effect, Exit, Input, LineSource, RecordedFact, VoiceWish};
+use crate::app::{App, Effect, Exit, Input, LineSource, RecordedFact, SpeechMode};
 use crate::config::VoiceChoice;
 use crate::dialect;
 use crate::keys::{Stroke, TerminalInput};
@@ -119,7 +119,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         }
     }
     let (voice_sink, mut voice_news) = VoiceSink::channel();
-    let voice = (plan.setup.voice == VoiceWish::Speak).then(|| {
+    let voice = (plan.setup.voice == SpeechMode::Speak).then(|| {
         voice::open(
             &plan.setup.config.voice.engine,
             &plan.setup.config.voice,

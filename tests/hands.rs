@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use hearken::announce::{AnswerMethod, Phrases};
 use hearken::app::{
-    App, Effect, Input, LinkOrder, QuestionVisibility, Setup, SourceSetup, Until, VisiblePage,
-    VoiceWish,
+    App, Effect, EndCondition, Input, LinkOrder, QuestionVisibility, Setup, SourceSetup,
+    SpeechMode, VisiblePage,
 };
 use hearken::config::{Config, Dialect};
 use hearken::dialect::TransportKind;
@@ -112,9 +112,9 @@ fn app(dialect: Dialect, carrier: TransportKind, phrases: &Arc<Phrases>) -> App 
         scan: None,
         lines: None,
         face: ("start.face.full", "start.why.terminal"),
-        voice: VoiceWish::Silent,
+        voice: SpeechMode::Silent,
         copies: false,
-        until: Until::Asked,
+        until: EndCondition::Asked,
         keys: KeyRing::default(),
         seed: 7,
         keeps: true,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::app::Until;
+use crate::app::EndCondition;
 
 /// Why a value can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -27,13 +27,13 @@ pub enum BadValue {
     Count(u32),
 }
 
-pub(super) fn until(text: &str) -> Result<Until, BadValue> {
+pub(super) fn until(text: &str) -> Result<EndCondition, BadValue> {
     match text.strip_prefix("idle:") {
-        None if text == "ended" => Ok(Until::Ended),
+        None if text == "ended" => Ok(EndCondition::Ended),
         None => Err(BadValue::Until),
         Some(seconds) => match seconds.parse::<u64>() {
             Ok(seconds) if (1..=86_400).contains(&seconds) => {
-                Ok(Until::Idle(Duration::from_secs(seconds)))
+                Ok(EndCondition::Idle(Duration::from_secs(seconds)))
             }
             Ok(_) | Err(_) => Err(BadValue::Idle),
         },
@@ -72,8 +72,11 @@ mod tests {
 
     #[test]
     fn ends_are_read() {
-        assert_eq!(until("ended"), Ok(Until::Ended));
-        assert_eq!(until("idle:5"), Ok(Until::Idle(Duration::from_secs(5))));
+        assert_eq!(until("ended"), Ok(EndCondition::Ended));
+        assert_eq!(
+            until("idle:5"),
+            Ok(EndCondition::Idle(Duration::from_secs(5)))
+        );
         assert!(until("idle:").is_err() && until("idle:0").is_err() && until("never").is_err());
         assert!(speed("0").is_err() && speed("nan").is_err() && speed("2").is_ok());
         assert!(width("19").is_err() && width("x").is_err());

@@ -4,17 +4,17 @@ use std::cell::RefCell;
 
 use ratatui::layout::{Position, Rect};
 
-use crate::app::Pointed;
+use crate::app::PointerTarget;
 
 use super::text_rows::PaneRow;
 
 /// The places on a drawn screen at which a click is meant for something.
 #[derive(Debug, Default)]
-pub struct ClickPlaces(RefCell<Vec<(Rect, Pointed)>>);
+pub struct ClickPlaces(RefCell<Vec<(Rect, PointerTarget)>>);
 
 impl ClickPlaces {
     /// Returns what is at a position, from 0.
-    pub fn at(&self, position: Position) -> Option<Pointed> {
+    pub fn at(&self, position: Position) -> Option<PointerTarget> {
         let places = self.0.borrow();
         let found = places
             .iter()

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratatui::style::Style;
 
 use crate::announce::Arg;
-use crate::app::{App, Pointed};
+use crate::app::{App, PointerTarget};
 use crate::protocol::Now;
 use crate::session::{Session, ToolCall};
 
@@ -70,7 +70,7 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
             all.extend(below(&row, width, look.quiet()));
         }
         for row in all.iter_mut().skip(first) {
-            row.at = number.map(Pointed::Conversation);
+            row.at = number.map(PointerTarget::Conversation);
         }
     }
     if all.len() > room && room == 1 {

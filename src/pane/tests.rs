@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::*;
 use crate::announce::{AnswerMethod, Phrases};
-use crate::app::{Input, NearbyCommands, Setup, SourceSetup, Until, VoiceWish};
+use crate::app::{EndCondition, Input, NearbyCommands, Setup, SourceSetup, SpeechMode};
 use crate::config::Config;
 use crate::config::ThemeChoice;
 use crate::keys::{Keymap, Scan, Stroke};
@@ -54,8 +54,8 @@ fn app_under(config: Config) -> (App, Now) {
         scan,
         lines: None,
         face: ("start.face.full", "start.why.terminal"),
-        voice: VoiceWish::Silent,
-        until: Until::Asked,
+        voice: SpeechMode::Silent,
+        until: EndCondition::Asked,
         keys: KeyRing::default(),
         seed: 1,
         keeps: true,

@@ -22,7 +22,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::announce::direction::{POP, balanced, isolate};
 use crate::announce::normalise::balance;
 use crate::announce::{wrap, wrap_exact};
-use crate::app::Pointed;
+use crate::app::PointerTarget;
 use crate::protocol::{TextDirection, is_direction_sign};
 
 /// One row.
@@ -41,7 +41,7 @@ pub(super) struct PaneRow {
     /// look.
     marks: Vec<(u16, u16, Style)>,
     /// What a click on the row is meant for.
-    pub(super) at: Option<Pointed>,
+    pub(super) at: Option<PointerTarget>,
 }
 
 impl PaneRow {

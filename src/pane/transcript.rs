@@ -19,7 +19,7 @@ use crate::announce::{
     Announcement, AnnouncementKind, Class, Mark, Presentation, QuestionRelation, Segment,
     join_shown, source_of,
 };
-use crate::app::Pointed;
+use crate::app::PointerTarget;
 use crate::config::TimesChoice;
 use crate::session::QuestionId;
 
@@ -169,7 +169,7 @@ fn lay_out(
     let mut rows = lay_out_parts(view, &parts, &after, (width, room));
     mark_label(view, first, &mut rows);
     for row in &mut rows {
-        row.at = Some(Pointed::Entry(first.id));
+        row.at = Some(PointerTarget::Entry(first.id));
     }
     rows
 }

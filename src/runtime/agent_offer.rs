@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::announce::speakable::Profile;
 use crate::announce::{Arg, Class, Deliveries, Mark, Phrases, Reason, Utterance, UtteranceId};
-use crate::app::{Exit, VoiceWish};
+use crate::app::{Exit, SpeechMode};
 use crate::cli::Options;
 use crate::config::{Config, FaceChoice};
 use crate::platform::system_signals::{Leave, Leaving};
@@ -315,7 +315,7 @@ impl<'a> OfferSpeech<'a> {
     fn open(config: &'a Config, words: &'a Phrases) -> Self {
         let reader = reader_present(config.screen.reader);
         let (sink, events) = VoiceSink::channel();
-        let speaks = wish(&config.voice.engine, reader) == VoiceWish::Speak;
+        let speaks = wish(&config.voice.engine, reader) == SpeechMode::Speak;
         let voice = speaks.then(|| voice::open(&config.voice.engine, &config.voice, reader, sink));
         Self {
             voice,

@@ -3,7 +3,7 @@
 //! Responsibilities: choosing by the person's wish, the terminal's abilities and whether a screen reader is running.
 //! Not here: detecting a screen reader (`terminal_signs`), what a run consists of (`run_plan`).
 
-use crate::app::VoiceWish;
+use crate::app::SpeechMode;
 use crate::config::{FaceChoice, ReaderChoice, VoiceChoice};
 
 use crate::voice::screen_reader::Signs;
@@ -60,16 +60,16 @@ pub(super) fn reader_present(choice: ReaderChoice) -> bool {
 }
 
 /// Returns whether hearken itself speaks: with a screen reader, only if a voice is named.
-pub(super) fn wish(engine: &VoiceChoice, reader: bool) -> VoiceWish {
+pub(super) fn wish(engine: &VoiceChoice, reader: bool) -> SpeechMode {
     match engine {
-        VoiceChoice::None => VoiceWish::Silent,
-        VoiceChoice::Auto if reader => VoiceWish::LeaveToReader,
+        VoiceChoice::None => SpeechMode::Silent,
+        VoiceChoice::Auto if reader => SpeechMode::LeaveToReader,
         VoiceChoice::Auto
         | VoiceChoice::SpeechDispatcher
         | VoiceChoice::System
         | VoiceChoice::Nvda(_)
         | VoiceChoice::Lasting(_)
-        | VoiceChoice::Command(_) => VoiceWish::Speak,
+        | VoiceChoice::Command(_) => SpeechMode::Speak,
     }
 }
 
@@ -89,14 +89,14 @@ mod tests {
         assert_eq!(auto, (Face::Linear, "start.why.reader"));
         let forced = choose_face(FaceChoice::Full, TERMINAL, true);
         assert_eq!(forced, (Face::Full, "start.why.asked"));
-        assert_eq!(wish(&VoiceChoice::Auto, true), VoiceWish::LeaveToReader);
-        assert_eq!(wish(&VoiceChoice::None, true), VoiceWish::Silent);
+        assert_eq!(wish(&VoiceChoice::Auto, true), SpeechMode::LeaveToReader);
+        assert_eq!(wish(&VoiceChoice::None, true), SpeechMode::Silent);
         for named in [
             VoiceChoice::SpeechDispatcher,
             VoiceChoice::System,
             VoiceChoice::Command("espeak-ng".into()),
         ] {
-            assert_eq!(wish(&named, true), VoiceWish::Speak, "{named:?}");
+            assert_eq!(wish(&named, true), SpeechMode::Speak, "{named:?}");
         }
     }
 
@@ -128,7 +128,7 @@ mod tests {
         ] {
             assert_eq!(choose_face(FaceChoice::Auto, terminals, false), chosen);
         }
-        assert_eq!(wish(&VoiceChoice::Auto, false), VoiceWish::Speak);
+        assert_eq!(wish(&VoiceChoice::Auto, false), SpeechMode::Speak);
         assert!(reader_present(ReaderChoice::Yes) && !reader_present(ReaderChoice::No));
     }
 }

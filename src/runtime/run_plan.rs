@@ -11,7 +11,7 @@ use crate::announce::speakable::Profile;
 use crate::announce::{
     AnswerMethod, Class, Deliveries, Mark, Phrases, Reason, Utterance, UtteranceId,
 };
-use crate::app::{LineSource, Recording, Setup, SourceSetup, Until};
+use crate::app::{EndCondition, LineSource, Recording, Setup, SourceSetup};
 use crate::cli::{Options, SpeechFlags};
 use crate::config::{Config, Dialect, FaceChoice, LinkConfig, VoiceChoice, closest};
 use crate::demo;
@@ -84,7 +84,7 @@ pub fn watch(
         options,
         feeds,
         described,
-        Until::NoSource,
+        EndCondition::NoSource,
         takes_stdin,
     )
 }
@@ -109,7 +109,7 @@ pub fn acp_speak(name: String, speaking: SpeechFlags) -> anyhow::Result<Plan> {
         &options,
         feeds,
         vec![described],
-        Until::NoSource,
+        EndCondition::NoSource,
         true,
     )
 }
@@ -145,7 +145,7 @@ pub fn run_agent(wanted: AgentCall, options: &Options) -> anyhow::Result<Plan> {
         options,
         vec![SourceFeed::Link(source, None)],
         vec![described],
-        Until::NoSource,
+        EndCondition::NoSource,
         false,
     )?;
     plan.links.folder = Some(found.folder);
@@ -171,7 +171,7 @@ fn run_remote(wanted: AgentCall, mut config: Config, options: &Options) -> anyho
         options,
         vec![SourceFeed::Link(source, None)],
         vec![described],
-        Until::NoSource,
+        EndCondition::NoSource,
         false,
     )
 }
@@ -195,7 +195,7 @@ fn run_endpoint(wanted: AgentCall, config: Config, options: &Options) -> anyhow:
         options,
         vec![SourceFeed::Link(one.source, own)],
         vec![described],
-        Until::NoSource,
+        EndCondition::NoSource,
         false,
     )
 }
@@ -274,7 +274,7 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
         options,
         vec![feed],
         vec![source],
-        Until::NoSource,
+        EndCondition::NoSource,
         false,
     )
 }
@@ -350,7 +350,7 @@ pub async fn demo(
         options,
         vec![SourceFeed::Link(source, None)],
         vec![described],
-        Until::Ended,
+        EndCondition::Ended,
         false,
     )?;
     Ok((plan, Some(running)))
@@ -380,7 +380,7 @@ fn scripted(script: &demo::Script, config: Config, options: &Options) -> anyhow:
         options,
         vec![SourceFeed::Link(source, None)],
         vec![described],
-        Until::Ended,
+        EndCondition::Ended,
         false,
     )
 }
@@ -486,7 +486,7 @@ fn plan(
     options: &Options,
     feeds: Vec<SourceFeed>,
     mut sources: Vec<SourceSetup>,
-    until: Until,
+    until: EndCondition,
     takes_stdin: bool,
 ) -> anyhow::Result<Plan> {
     let reader = reader_present(config.screen.reader);
@@ -517,7 +517,7 @@ fn plan(
     let until = match (options.until, face) {
         (Some(until), _) => until,
         // The full screen stays until the person leaves it, so that they can look back.
-        (None, Face::Full) => Until::Asked,
+        (None, Face::Full) => EndCondition::Asked,
         (None, Face::Linear | Face::Json) => until,
     };
     let token = settings_file::token(options.token_env.as_deref(), options.token_file.as_deref())?;

@@ -15,7 +15,7 @@ use crate::announce::speakable::Profile;
 use crate::announce::{
     Arg, Class, Deliveries, Mark, Phrases, Reason, Utterance, UtteranceId, wrap,
 };
-use crate::app::{Exit, VoiceWish};
+use crate::app::{Exit, SpeechMode};
 use crate::config::{Config, ReaderChoice, ThemeChoice, VoiceChoice};
 use crate::keys;
 use crate::pane;
@@ -279,7 +279,7 @@ impl SetupVoice {
             ReaderChoice::Yes => true,
             ReaderChoice::No => false,
         };
-        let speaks = wish(&config.voice.engine, reader) == VoiceWish::Speak;
+        let speaks = wish(&config.voice.engine, reader) == SpeechMode::Speak;
         let engine = speaks.then(|| config.voice.engine.clone());
         // One that was missing may be there by now.
         let is_missing = matches!(self.standing, VoiceStanding::Missing(_));

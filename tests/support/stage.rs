@@ -6,8 +6,8 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hearken::announce::{Announcement, AnswerMethod, ChangePlace, Mark, Phrases, Utterance};
 use hearken::app::{
-    App, Effect, Exit, Input, LineSource, LinkOrder, QuestionVisibility, Setup, SourceSetup, Until,
-    VisibleChange, VisiblePage, VoiceWish,
+    App, Effect, EndCondition, Exit, Input, LineSource, LinkOrder, QuestionVisibility, Setup,
+    SourceSetup, SpeechMode, VisibleChange, VisiblePage,
 };
 use hearken::config::{Config, Dialect, ThemeChoice};
 use hearken::dialect::{Identity, TransportKind};
@@ -126,10 +126,10 @@ impl Stage {
                 AnswerMethod::Program => ("start.face.json", "start.why.asked"),
             },
             voice: match keys {
-                true => VoiceWish::Speak,
-                false => VoiceWish::Silent,
+                true => SpeechMode::Speak,
+                false => SpeechMode::Silent,
             },
-            until: Until::Asked,
+            until: EndCondition::Asked,
             keys: KeyRing::default(),
             seed: 1,
             keeps: true,

@@ -63,12 +63,12 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Sessions;
 
-pub use app_setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
+pub use app_setup::{EndCondition, LineSource, Recording, Setup, SourceSetup, SpeechMode};
 pub use change_sight::VisibleChange;
 pub use dialect_wording::EveryLanguage;
 pub use effect::{Effect, Exit, LinkOrder, Notice, Noticed, RecordedFact};
 pub use fault_words::told;
-pub use input::{Input, Pointed};
+pub use input::{Input, PointerTarget};
 pub(crate) use links::starts;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use nearby::NearbyCommands;
@@ -83,9 +83,9 @@ use cx::AppCx;
 use face::Face;
 use fact::{Answerability, AppFact, AppFacts, LinkStep};
 use fleet::Fleet;
-use hands::Hands;
+use hands::KeyInput;
 use hands::scan_state::Scanning;
-use holding::Holding;
+use holding::HeldAnnouncements;
 use key_replies::KeyResponses;
 use links::Links;
 use prompts::Prompts;
@@ -104,7 +104,7 @@ pub struct App {
     links: Links,
     review: Review,
     tuning: Tuning,
-    hands: Hands,
+    hands: KeyInput,
     run: Run,
     questions: Questions,
     prompts: Prompts,
@@ -156,9 +156,9 @@ impl App {
             .fold
             .then(|| Duration::from_secs(setup.config.announce.fold_after_seconds));
         let voice = match setup.voice {
-            VoiceWish::Speak => VoiceState::Checking,
-            VoiceWish::Silent => VoiceState::Off,
-            VoiceWish::LeaveToReader => VoiceState::LeftToReader,
+            SpeechMode::Speak => VoiceState::Checking,
+            SpeechMode::Silent => VoiceState::Off,
+            SpeechMode::LeaveToReader => VoiceState::LeftToReader,
         };
         let queue = SpeechQueue::new(fold, setup.phrases)
             .polite(setup.config.announce.do_not_interrupt)
@@ -173,7 +173,7 @@ impl App {
             links,
             review: Review::default(),
             tuning: Tuning::new(setup.config.voice.delivery(), tongue),
-            hands: Hands::new(setup.keymap, filter, Scanning::new(setup.scan)),
+            hands: KeyInput::new(setup.keymap, filter, Scanning::new(setup.scan)),
             cx: AppCx {
                 now: Now {
                     monotonic: Duration::ZERO,
@@ -187,7 +187,7 @@ impl App {
                 queue,
                 doing: Activity::default(),
                 answers: KeyResponses::default(),
-                holding: Holding::default(),
+                holding: HeldAnnouncements::default(),
                 signals: Signals::new(voice),
                 keeps: setup.keeps,
                 catching_up: BTreeMap::new(),
@@ -226,7 +226,11 @@ impl App {
                     TerminalInput::Key(_) => self.review.note_hand(self.cx.now.monotonic),
                     TerminalInput::Focus(on) => self.questions.focus(on),
                     TerminalInput::Wheel(up) => {
-                        let at = if up { Pointed::Older } else { Pointed::Newer };
+                        let at = if up {
+                            PointerTarget::Older
+                        } else {
+                            PointerTarget::Newer
+                        };
                         return self.point(Some(at), stroke.read);
                     }
                     TerminalInput::Click(..) => return self.point(None, stroke.read),

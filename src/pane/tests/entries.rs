@@ -265,7 +265,7 @@ fn the_beginning_of_an_entry_is_found_without_colour() {
 
 #[test]
 fn a_click_is_meant_for_the_agent_or_the_entry_on_its_row() {
-    use crate::app::Pointed;
+    use crate::app::PointerTarget;
     let (mut app, now) = app();
     begins(&mut app, now);
     let other = json!({"type": "aaep:agent.session.started", "summary_normal": "It too.", "session_id": "sess_2",
@@ -290,12 +290,12 @@ fn a_click_is_meant_for_the_agent_or_the_entry_on_its_row() {
         };
         let at = |x: u16, y: u16| places.at(Position::new(x, y));
         let tool = row("Tool Mailer: ");
-        assert_eq!(at(3, tool), Some(Pointed::Entry(entry)), "{rows:#?}");
+        assert_eq!(at(3, tool), Some(PointerTarget::Entry(entry)), "{rows:#?}");
         assert_eq!(at(0, 0), None);
         assert_eq!(at(0, height - 1), None);
         if width == 140 {
             let baker = row("2: Baker");
-            assert_eq!(at(100, baker), Some(Pointed::Conversation(2)));
+            assert_eq!(at(100, baker), Some(PointerTarget::Conversation(2)));
         }
     }
 }

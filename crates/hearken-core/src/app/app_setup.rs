@@ -25,7 +25,7 @@ pub enum LineSource {
 
 /// When the program ends on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Until {
+pub enum EndCondition {
     /// When no source is left.
     NoSource,
     /// When every session that was seen has ended and everything is spoken.
@@ -38,7 +38,7 @@ pub enum Until {
 
 /// Whether hearken itself speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum VoiceWish {
+pub enum SpeechMode {
     /// A voice is to be looked for.
     Speak,
     /// The person wants none.
@@ -67,9 +67,9 @@ pub struct Setup {
     /// Whether the terminal accepts text for its clipboard.
     pub copies: bool,
     /// Whether a voice is wanted at all.
-    pub voice: VoiceWish,
+    pub voice: SpeechMode,
     /// When to end automatically.
-    pub until: Until,
+    pub until: EndCondition,
     /// The keys that signed manifests are checked against.
     pub keys: KeyRing,
     /// The seed of the random numbers that ids are made from.

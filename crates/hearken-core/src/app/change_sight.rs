@@ -21,7 +21,7 @@ impl VisibleChange {
 
 /// How the person follows the changes of the shown question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeSight {
+pub enum ChangeVisibility {
     /// By ear, or in lines: part by part.
     ByEar,
     /// On a screen; `None` until it has reported what it shows.

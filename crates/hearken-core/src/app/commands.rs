@@ -11,7 +11,7 @@ use super::review::looking::{Direction, Leap};
 use super::review::spelling::WordStep;
 use super::status::tell_status;
 use super::typing::change_line;
-use super::{Activity, AnswerOrigin, AppFacts, Pointed};
+use super::{Activity, AnswerOrigin, AppFacts, PointerTarget};
 use super::{App, Exit};
 
 impl App {
@@ -37,21 +37,21 @@ impl App {
 
     /// Handles the mouse. Like all input, it shows that hands are active, but it only looks at things: never
     /// while the person types or decides, and not where a question has just appeared.
-    pub(super) fn point(&mut self, at: Option<Pointed>, read: Duration) {
+    pub(super) fn point(&mut self, at: Option<PointerTarget>, read: Duration) {
         let read = read.min(self.cx.now.monotonic);
         let may = self.may_point(read);
         self.review.note_hand(self.cx.now.monotonic);
         self.cx.end_second_step(read);
         self.hands.hand(read, &mut self.cx);
         match at.filter(|_| may) {
-            Some(Pointed::Conversation(number)) => self.command(Command::GoTo(Some(number))),
-            Some(Pointed::Entry(id)) => {
+            Some(PointerTarget::Conversation(number)) => self.command(Command::GoTo(Some(number))),
+            Some(PointerTarget::Entry(id)) => {
                 self.cx.answers.clear();
                 self.prompts.forget_stop();
                 self.review.go_to(id, &mut self.cx);
             }
-            Some(Pointed::Older) => self.command(Command::Previous),
-            Some(Pointed::Newer) => self.command(Command::Next),
+            Some(PointerTarget::Older) => self.command(Command::Previous),
+            Some(PointerTarget::Newer) => self.command(Command::Next),
             None => {}
         }
     }

@@ -39,7 +39,7 @@ const FINISHED_WITHIN: Duration = Duration::from_secs(15);
 
 /// The announcements that wait, and the reasons why.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Holding {
+pub(super) struct HeldAnnouncements {
     /// Whether a line is being typed.
     typing: bool,
     /// Whether the person holds back new lines.
@@ -72,7 +72,7 @@ enum UrgentNotice {
     Told,
 }
 
-impl Holding {
+impl HeldAnnouncements {
     /// Returns whether an announcement must not be written yet.
     pub(super) fn waits(&self, told: &Announcement) -> bool {
         // An announcement that is not written as a line need not wait for one.

@@ -13,7 +13,7 @@ use super::questions::shown_question::QuestionVisibility;
 
 /// What a person points at with a mouse, only in order to look at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pointed {
+pub enum PointerTarget {
     /// The conversation with this number.
     Conversation(usize),
     /// This entry of the history.
@@ -41,7 +41,7 @@ pub enum Input {
     /// The person clicked with a mouse.
     Pointed {
         /// At what; `None` where nothing is.
-        at: Option<Pointed>,
+        at: Option<PointerTarget>,
         /// When the click was read, on the monotonic clock.
         read: Duration,
     },

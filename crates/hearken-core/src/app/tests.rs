@@ -98,21 +98,21 @@ struct Stage {
 struct Options {
     manner: AnswerMethod,
     lines: Option<LineSource>,
-    voice: VoiceWish,
-    until: Until,
+    voice: SpeechMode,
+    until: EndCondition,
 }
 
 const KEYS: Options = Options {
     manner: AnswerMethod::Keys,
     lines: None,
-    voice: VoiceWish::Silent,
-    until: Until::Asked,
+    voice: SpeechMode::Silent,
+    until: EndCondition::Asked,
 };
 const PIPE: Options = Options {
     manner: AnswerMethod::Lines,
     lines: Some(LineSource::Pipe),
-    voice: VoiceWish::Silent,
-    until: Until::NoSource,
+    voice: SpeechMode::Silent,
+    until: EndCondition::NoSource,
 };
 
 /// Returns the English phrases, which are read only once: tens of thousands of stages are created.
@@ -596,6 +596,6 @@ impl Stage {
 }
 
 const VOICE: Options = Options {
-    voice: VoiceWish::Speak,
+    voice: SpeechMode::Speak,
     ..KEYS
 };

@@ -27,7 +27,7 @@ use super::activity::Activity;
 use super::effect::{Effect, LinkOrder};
 use super::face::Face;
 use super::fault_words::fault_told;
-use super::holding::Holding;
+use super::holding::HeldAnnouncements;
 use super::key_replies::KeyResponses;
 use super::signals::Signals;
 
@@ -46,7 +46,7 @@ pub(super) struct AppCx {
     /// The answers to the last key.
     pub(super) answers: KeyResponses,
     /// What waits to be written or spoken.
-    pub(super) holding: Holding,
+    pub(super) holding: HeldAnnouncements,
     pub(super) signals: Signals,
     /// Whether a recording is made.
     pub(super) keeps: bool,

@@ -20,7 +20,7 @@ use scan_state::Scanning;
 
 /// The key assignments, and when the hands were last active.
 #[derive(Debug)]
-pub(super) struct Hands {
+pub(super) struct KeyInput {
     keymap: Keymap,
     filter: Filter,
     scanning: Scanning,
@@ -30,7 +30,7 @@ pub(super) struct Hands {
     is_in_word: bool,
 }
 
-impl Hands {
+impl KeyInput {
     /// Creates it with the person's keys and their filter.
     pub(super) fn new(keymap: Keymap, filter: Filter, scanning: Scanning) -> Self {
         Self {

@@ -12,12 +12,12 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 
 use crate::keys::{self, Command, KeyPress, Stroke, TerminalInput};
 
-use super::Hands;
+use super::KeyInput;
 use super::scanning::ScanScene;
 use crate::app::typing::paste_into_line;
 use crate::app::{AnswerOrigin, AppCx, AppFact, AppFacts};
 
-impl Hands {
+impl KeyInput {
     /// Handles keyboard input.
     pub(in crate::app) fn stroke(
         &mut self,

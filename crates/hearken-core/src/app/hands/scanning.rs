@@ -20,7 +20,7 @@ use crate::keys::{BINDINGS, Binding, Command, Edit, KeyPress, Mode, ScanKey};
 use crate::protocol::{Decision, ResponseKind};
 use crate::session::{Question, QuestionBody, QuestionId};
 
-use super::Hands;
+use super::KeyInput;
 use super::scan_state::{Focus, ScanItem};
 use crate::app::typing::paste_into_line;
 use crate::app::{AnswerOrigin, AppCx, AppFact, AppFacts};
@@ -74,7 +74,7 @@ impl ScanScene {
     }
 }
 
-impl Hands {
+impl KeyInput {
     /// Returns whether it steps automatically.
     pub(in crate::app) fn is_automatic(&self) -> bool {
         self.scanning.auto().is_some()

@@ -30,7 +30,7 @@ const DRAWN_BY: Duration = Duration::from_secs(2);
 
 /// Why a question can't be answered yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NotYet {
+pub(super) enum NotArmedReason {
     /// A key came too soon, or may just be held down.
     Keys,
     /// A key may be a letter of a word that is meant for the agent.
@@ -51,7 +51,7 @@ pub(super) enum NotYet {
 
 /// How the person answers and hears, and the waiting times before an answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Senses {
+pub(super) struct ArmingConditions {
     manner: AnswerMethod,
     lines: Option<LineSource>,
     /// Whether there is a voice, or one is still being looked for.
@@ -62,7 +62,7 @@ pub(super) struct Senses {
     say_first: Duration,
 }
 
-impl Senses {
+impl ArmingConditions {
     pub(super) fn new(
         manner: AnswerMethod,
         lines: Option<LineSource>,
@@ -86,22 +86,22 @@ impl Questions {
         question: &Question,
         press: KeyPress,
         is_second_step: bool,
-        senses: Senses,
-    ) -> Option<NotYet> {
+        senses: ArmingConditions,
+    ) -> Option<NotArmedReason> {
         let quiet_since = press
             .before
             .unwrap_or(Duration::ZERO)
             .max(self.since(question));
         if press.again || press.read < quiet_since + senses.arm {
-            return Some(NotYet::Keys);
+            return Some(NotArmedReason::Keys);
         }
         // A second step follows a letter, too: the first step.
         if press.follows_letter && !is_second_step {
-            return Some(NotYet::Word);
+            return Some(NotArmedReason::Word);
         }
         match self.before_the_person(question, senses.manner) {
             None => Some(self.undrawn(question, press.read)),
-            Some(since) if press.read < since + senses.arm => Some(NotYet::Keys),
+            Some(since) if press.read < since + senses.arm => Some(NotArmedReason::Keys),
             Some(_) => self.unsaid(question, press.read, senses),
         }
     }
@@ -122,19 +122,19 @@ impl Questions {
         question: &Question,
         read: Duration,
         held: bool,
-        senses: Senses,
+        senses: ArmingConditions,
         now: Duration,
-    ) -> Option<NotYet> {
+    ) -> Option<NotArmedReason> {
         if held {
-            return Some(NotYet::Held);
+            return Some(NotArmedReason::Held);
         }
         let shown = self.since(question);
         let Some(written) = self.known.written(question.id) else {
             let early = read <= shown;
             return Some(if early {
-                NotYet::Early
+                NotArmedReason::Early
             } else {
-                NotYet::Unshown
+                NotArmedReason::Unshown
             });
         };
         let written = shown.max(written);
@@ -144,10 +144,10 @@ impl Questions {
             Some(LineSource::Pipe) | None => written,
         };
         if read <= written {
-            return Some(NotYet::Early);
+            return Some(NotArmedReason::Early);
         }
         if read <= counts {
-            return Some(NotYet::Soon);
+            return Some(NotArmedReason::Soon);
         }
         self.unsaid(question, now, senses)
     }
@@ -157,11 +157,13 @@ impl Questions {
         &self,
         question: &Question,
         held: bool,
-        senses: Senses,
+        senses: ArmingConditions,
         now: Duration,
-    ) -> Option<NotYet> {
+    ) -> Option<NotArmedReason> {
         match senses.manner {
-            AnswerMethod::Lines | AnswerMethod::Program if held => return Some(NotYet::Held),
+            AnswerMethod::Lines | AnswerMethod::Program if held => {
+                return Some(NotArmedReason::Held);
+            }
             AnswerMethod::Keys if self.before_the_person(question, senses.manner).is_none() => {
                 return Some(self.undrawn(question, now));
             }
@@ -171,11 +173,11 @@ impl Questions {
     }
 
     /// Returns why a screen does not show a question.
-    fn undrawn(&self, question: &Question, now: Duration) -> NotYet {
+    fn undrawn(&self, question: &Question, now: Duration) -> NotArmedReason {
         let shown = self.shown().filter(|shown| shown.question == question.id);
         match shown {
-            Some(shown) if now < shown.awaited() + DRAWN_BY => NotYet::Drawing,
-            Some(_) | None => NotYet::Unshown,
+            Some(shown) if now < shown.awaited() + DRAWN_BY => NotArmedReason::Drawing,
+            Some(_) | None => NotArmedReason::Unshown,
         }
     }
 
@@ -202,9 +204,14 @@ impl Questions {
 
     /// With a voice, a question can be answered only once it was spoken or skipped, or has waited long enough by
     /// `until`.
-    fn unsaid(&self, question: &Question, until: Duration, senses: Senses) -> Option<NotYet> {
+    fn unsaid(
+        &self,
+        question: &Question,
+        until: Duration,
+        senses: ArmingConditions,
+    ) -> Option<NotArmedReason> {
         let waited = until >= self.since(question) + senses.say_first;
         let heard = self.known.heard(question.id).is_some();
-        (senses.voice && !heard && !waited).then_some(NotYet::Unsaid)
+        (senses.voice && !heard && !waited).then_some(NotArmedReason::Unsaid)
     }
 }

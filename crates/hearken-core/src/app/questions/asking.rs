@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::announce::{AnnouncementKind, Arg, Class, QuestionRelation, Segment};
 use crate::session::{Question, QuestionId};
 
-use super::{Asking, Questions};
+use super::{Questions, QuestionsVersion};
 use crate::app::cx::kind_of;
 use crate::app::{Activity, AppCx, AppFact, AppFacts, Conversation, Effect};
 
@@ -63,7 +63,7 @@ impl Questions {
     }
 
     /// Returns the state on which cached results about questions depend.
-    fn asked(&self, cx: &AppCx) -> Asking {
+    fn asked(&self, cx: &AppCx) -> QuestionsVersion {
         (cx.sessions.asking(), self.rules.leaving())
     }
 

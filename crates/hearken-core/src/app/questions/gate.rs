@@ -6,7 +6,7 @@ use crate::announce::{Arg, Class};
 use crate::session::{AnswerReach, Question, QuestionId};
 
 use super::Questions;
-use super::arming::NotYet;
+use super::arming::NotArmedReason;
 use crate::app::{AnswerOrigin, AppCx};
 
 /// The kind of answer meant: if a line must name its question, the example shown has the same decision, so that
@@ -169,14 +169,14 @@ impl Questions {
             return Some(question);
         };
         let key = match why {
-            NotYet::Keys => "reply.not_yet.keys",
-            NotYet::Word => "reply.not_yet.word",
-            NotYet::Unsaid => "reply.not_yet.said",
-            NotYet::Early => "reply.not_yet.early",
-            NotYet::Soon => "reply.not_yet.soon",
-            NotYet::Held => "reply.not_yet.held",
-            NotYet::Drawing => "reply.not_yet.drawing",
-            NotYet::Unshown => "reply.not_yet.unshown",
+            NotArmedReason::Keys => "reply.not_yet.keys",
+            NotArmedReason::Word => "reply.not_yet.word",
+            NotArmedReason::Unsaid => "reply.not_yet.said",
+            NotArmedReason::Early => "reply.not_yet.early",
+            NotArmedReason::Soon => "reply.not_yet.soon",
+            NotArmedReason::Held => "reply.not_yet.held",
+            NotArmedReason::Drawing => "reply.not_yet.drawing",
+            NotArmedReason::Unshown => "reply.not_yet.unshown",
         };
         self.respond_not_yet(key, question.id, cx);
         None

@@ -34,7 +34,7 @@ use attention::Calls;
 use question_exposure::ReceivedExtent;
 use rule_decisions::Rules;
 use shown_question::ShownQuestion;
-use under_way::{Outgoing, UnderWay};
+use under_way::{Outgoing, OutgoingAnswers};
 
 /// How much may be stored about closed questions before all of it is checked.
 const FEW: usize = 64;
@@ -55,7 +55,7 @@ pub(super) struct Questions {
     last_shown: Option<(QuestionId, Duration)>,
     known: ReceivedExtent,
     rules: Rules,
-    under_way: UnderWay,
+    under_way: OutgoingAnswers,
     /// The number of the last request.
     last_request: u64,
     calls: Calls,
@@ -64,9 +64,9 @@ pub(super) struct Questions {
     /// When input typed ahead of the shown question is discarded a second time.
     flush_at: Option<Duration>,
     /// The question to show, and the state for which it was determined.
-    right: Option<(Asking, Option<QuestionId>)>,
+    right: Option<(QuestionsVersion, Option<QuestionId>)>,
     /// How many questions wait for the person, and the state for which they were counted.
-    waiting: Cell<Option<(Asking, usize)>>,
+    waiting: Cell<Option<(QuestionsVersion, usize)>>,
     /// The change count of questions at which closed ones were last dropped.
     kept: u64,
     /// How many entries about questions may be stored before all of them are checked again.
@@ -75,7 +75,7 @@ pub(super) struct Questions {
 
 /// The state for which a cached result about questions is valid: how often they changed, and how often the set
 /// of those left alone did.
-type Asking = (u64, u64);
+type QuestionsVersion = (u64, u64);
 
 impl Questions {
     /// Returns the question that keys are meant for.

@@ -8,11 +8,11 @@ use crate::announce::{Announcement, AnnouncementKind, AnswerMethod, Arg, Questio
 use crate::session::{Question, QuestionId};
 
 use super::Questions;
-use super::arming::Senses;
+use super::arming::ArmingConditions;
 use super::question_exposure::Hearing;
 use super::shown_question::{Pages, QuestionVisibility};
 use crate::app::AppCx;
-use crate::app::change_sight::ChangeSight;
+use crate::app::change_sight::ChangeVisibility;
 
 impl Questions {
     /// Returns whether no face has reported yet that the shown question is in sight.
@@ -59,13 +59,13 @@ impl Questions {
     }
 
     /// Returns the shown question, and how the person follows its changes.
-    pub(in crate::app) fn followed(&self, cx: &AppCx) -> (Option<QuestionId>, ChangeSight) {
+    pub(in crate::app) fn followed(&self, cx: &AppCx) -> (Option<QuestionId>, ChangeVisibility) {
         let in_sight = self.shown().filter(|shown| shown.in_sight().is_some());
         let sight = match in_sight {
-            _ if cx.face.manner() != AnswerMethod::Keys => ChangeSight::ByEar,
-            Some(shown) => ChangeSight::BySight(shown.change()),
-            None if cx.has_voice() => ChangeSight::ByEar,
-            None => ChangeSight::BySight(None),
+            _ if cx.face.manner() != AnswerMethod::Keys => ChangeVisibility::ByEar,
+            Some(shown) => ChangeVisibility::BySight(shown.change()),
+            None if cx.has_voice() => ChangeVisibility::ByEar,
+            None => ChangeVisibility::BySight(None),
         };
         (self.shown_id(), sight)
     }
@@ -141,10 +141,10 @@ impl Questions {
     }
 
     /// Returns how the person answers and hears.
-    pub(super) fn senses(&self, cx: &AppCx) -> Senses {
+    pub(super) fn senses(&self, cx: &AppCx) -> ArmingConditions {
         let face = &cx.face;
         let times = &cx.config.questions;
-        Senses::new(face.manner(), face.lines(), cx.has_voice(), times)
+        ArmingConditions::new(face.manner(), face.lines(), cx.has_voice(), times)
     }
 
     /// Returns whether all of a question was spoken or shown, counting what a frame is about to show.

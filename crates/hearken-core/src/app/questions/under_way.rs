@@ -107,9 +107,9 @@ impl Outgoing {
 
 /// The answers that are under way.
 #[derive(Debug, Clone, Default)]
-pub(super) struct UnderWay(BTreeMap<u64, Outgoing>);
+pub(super) struct OutgoingAnswers(BTreeMap<u64, Outgoing>);
 
-impl UnderWay {
+impl OutgoingAnswers {
     /// Returns whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -9,7 +9,7 @@ use crate::keys;
 use crate::session::QuestionId;
 
 use super::Review;
-use crate::app::change_sight::ChangeSight;
+use crate::app::change_sight::ChangeVisibility;
 use crate::app::{Activity, AppCx};
 
 /// How many announcements the line `h` repeats.
@@ -102,7 +102,7 @@ impl Review {
         &mut self,
         by: isize,
         shown: Option<QuestionId>,
-        sight: ChangeSight,
+        sight: ChangeVisibility,
         cx: &mut AppCx,
     ) {
         if self.read_part(by > 0, shown, sight, cx) {

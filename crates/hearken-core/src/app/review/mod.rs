@@ -32,7 +32,7 @@ pub(super) struct Review {
     /// The chosen word, and what was spelled last.
     spelling: Spelling,
     /// The last search, and where it hit.
-    searched: Option<Searched>,
+    searched: Option<SearchState>,
     /// When the last key or line came.
     last: Option<Duration>,
     /// The last sign of the person before the present visit; `None` if there was none.
@@ -44,7 +44,7 @@ pub(super) struct Review {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Searched {
+struct SearchState {
     text: String,
     found: AnnouncementId,
     hit: Hit,
@@ -101,7 +101,7 @@ impl Review {
     fn note_found(&mut self, text: &str, found: AnnouncementId, hit: Hit) {
         self.look_at(found);
         let text = text.to_owned();
-        self.searched = Some(Searched { text, found, hit });
+        self.searched = Some(SearchState { text, found, hit });
     }
 
     /// Returns the text of the last search.

@@ -13,9 +13,9 @@ use crate::protocol::Attachments;
 use crate::session::{Question, QuestionId, Session, SessionKey, Sessions};
 
 use super::Review;
-use super::reading::{Of, Stepped};
+use super::reading::{ReadingStepResult, ReadingTarget};
 use crate::app::AppCx;
-use crate::app::change_sight::ChangeSight;
+use crate::app::change_sight::ChangeVisibility;
 
 /// The part of a question's changes that was read last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,14 +55,15 @@ impl Review {
         let Some(parts) = parts.filter(|parts| !parts.is_empty()) else {
             return false;
         };
-        self.reading.open(Of::Question(question), None, parts);
+        self.reading
+            .open(ReadingTarget::Question(question), None, parts);
         true
     }
 
     /// Returns the part of a question's changes that was read last, the number of parts, and the announcement
     /// that reads it.
     pub(in crate::app) fn change_read(&self, question: QuestionId) -> Option<ChangeRead> {
-        if self.reading.of() != Some(Of::Question(question)) {
+        if self.reading.of() != Some(ReadingTarget::Question(question)) {
             return None;
         }
         let (part, parts) = self.reading.place()?;
@@ -81,12 +82,12 @@ impl Review {
         &mut self,
         on: bool,
         shown: Option<QuestionId>,
-        sight: ChangeSight,
+        sight: ChangeVisibility,
         cx: &mut AppCx,
     ) -> bool {
         let open = match self.reading.of() {
-            Some(Of::Question(id)) => Some(id) == shown,
-            Some(Of::Told | Of::Turn) => true,
+            Some(ReadingTarget::Question(id)) => Some(id) == shown,
+            Some(ReadingTarget::Told | ReadingTarget::Turn) => true,
             None => false,
         };
         if !open {
@@ -96,7 +97,7 @@ impl Review {
                 return false;
             }
         }
-        if let Some(Of::Question(id)) = self.reading.of()
+        if let Some(ReadingTarget::Question(id)) = self.reading.of()
             && let Some((part, from)) = self.within_part(id, on, sight, cx)
         {
             let asked = cx.sessions.question(id);
@@ -114,10 +115,10 @@ impl Review {
         &self,
         question: QuestionId,
         on: bool,
-        sight: ChangeSight,
+        sight: ChangeVisibility,
         cx: &AppCx,
     ) -> Option<(usize, ChangePlace)> {
-        let ChangeSight::BySight(drawn) = sight else {
+        let ChangeVisibility::BySight(drawn) = sight else {
             return None;
         };
         let read = self.change_read(question)?;
@@ -140,11 +141,11 @@ impl Review {
 
     /// Leaps to a landmark in a turn; returns `false` if no turn is being read.
     pub(super) fn leap_part(&mut self, on: bool, cx: &mut AppCx) -> bool {
-        if self.reading.of() != Some(Of::Turn) {
+        if self.reading.of() != Some(ReadingTarget::Turn) {
             return false;
         }
         let stepped = self.reading.leap(on);
-        if let Some(Stepped::AtEnd | Stepped::AtStart) = stepped {
+        if let Some(ReadingStepResult::AtEnd | ReadingStepResult::AtStart) = stepped {
             let key = match on {
                 true => "turn.no_more",
                 false => "turn.no_before",
@@ -166,8 +167,10 @@ impl Review {
             n => cx.words("skip_code.done", &[("n", Arg::own(n))]),
         };
         match stepped {
-            Stepped::To(mut next) => words.append(&mut next),
-            Stepped::AtEnd | Stepped::AtStart => words.extend(cx.words("reading.end", &[])),
+            ReadingStepResult::To(mut next) => words.append(&mut next),
+            ReadingStepResult::AtEnd | ReadingStepResult::AtStart => {
+                words.extend(cx.words("reading.end", &[]))
+            }
         }
         let quotes = self.reading.quote().into_iter().collect();
         cx.quote(words, quotes);
@@ -180,24 +183,24 @@ impl Review {
         }
     }
 
-    fn tell_step(&mut self, stepped: Option<Stepped>, cx: &mut AppCx) -> bool {
+    fn tell_step(&mut self, stepped: Option<ReadingStepResult>, cx: &mut AppCx) -> bool {
         match stepped {
-            Some(Stepped::To(words)) => match self.reading.of() {
+            Some(ReadingStepResult::To(words)) => match self.reading.of() {
                 // Next to a question each speaker has separate lines: a line of a file is not one of hearken's.
-                Some(Of::Question(id)) => {
+                Some(ReadingTarget::Question(id)) => {
                     let asked = cx.sessions.question(id);
                     let begins = asked.map(|asked| cx.announcer.places_of_parts(&asked.attached));
                     let part = self.reading.place().map_or(0, |(part, _)| part);
                     let from = begins.and_then(|begins| begins.get(part).copied());
                     self.tell_change(id, words, from.unwrap_or_default(), cx);
                 }
-                Some(Of::Told | Of::Turn) | None => {
+                Some(ReadingTarget::Told | ReadingTarget::Turn) | None => {
                     let quotes = self.reading.quote().into_iter().collect();
                     cx.quote(words, quotes);
                 }
             },
-            Some(Stepped::AtEnd) => cx.respond("reading.end", &[]),
-            Some(Stepped::AtStart) => cx.respond("reading.start", &[]),
+            Some(ReadingStepResult::AtEnd) => cx.respond("reading.end", &[]),
+            Some(ReadingStepResult::AtStart) => cx.respond("reading.start", &[]),
             None => return false,
         }
         true
@@ -312,7 +315,7 @@ impl Review {
         if parts.is_empty() {
             return words;
         }
-        self.reading.open(Of::Told, Some(quote), parts);
+        self.reading.open(ReadingTarget::Told, Some(quote), parts);
         let key = cx.face.pick("reading.keys", "reading.lines");
         words.extend(cx.words(key, &[]));
         words

@@ -10,7 +10,7 @@ use crate::session::QuestionId;
 
 /// What the parts belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum ReadingTarget {
     /// A question; reading it can't continue while another one is shown.
     Question(QuestionId),
     /// An announcement, or a plan.
@@ -21,7 +21,7 @@ pub(super) enum Of {
 
 /// The result of a step.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Stepped {
+pub(super) enum ReadingStepResult {
     /// To this part.
     To(Vec<Segment>),
     /// Nowhere: the last part read was the first one.
@@ -38,7 +38,7 @@ pub(super) struct Reading {
 
 #[derive(Debug, Clone)]
 struct OpenReading {
-    of: Of,
+    of: ReadingTarget,
     /// Whose words it contains.
     quote: Option<Quote>,
     parts: Vec<ReadingPart>,
@@ -69,7 +69,12 @@ impl ReadingPart {
 
 impl Reading {
     /// Opens parts for reading; without any part, opens nothing.
-    pub(super) fn open(&mut self, of: Of, quote: Option<Quote>, parts: Vec<Vec<Segment>>) {
+    pub(super) fn open(
+        &mut self,
+        of: ReadingTarget,
+        quote: Option<Quote>,
+        parts: Vec<Vec<Segment>>,
+    ) {
         let parts = parts.into_iter().map(ReadingPart::Words).collect();
         self.begin(of, quote, parts, Arc::new([]));
     }
@@ -81,12 +86,12 @@ impl Reading {
             agent: turn.agent,
             of: QuoteKind::Text,
         };
-        self.begin(Of::Turn, Some(quote), parts, turn.copied);
+        self.begin(ReadingTarget::Turn, Some(quote), parts, turn.copied);
     }
 
     fn begin(
         &mut self,
-        of: Of,
+        of: ReadingTarget,
         quote: Option<Quote>,
         parts: Vec<ReadingPart>,
         whole: Arc<[Copied]>,
@@ -108,7 +113,7 @@ impl Reading {
     }
 
     /// Returns what is being read.
-    pub(super) fn of(&self) -> Option<Of> {
+    pub(super) fn of(&self) -> Option<ReadingTarget> {
         self.open.as_ref().map(|open| open.of)
     }
 
@@ -137,22 +142,22 @@ impl Reading {
     }
 
     /// Moves one part forward or back; before the first step, back leads to the last part.
-    pub(super) fn step(&mut self, on: bool) -> Option<Stepped> {
+    pub(super) fn step(&mut self, on: bool) -> Option<ReadingStepResult> {
         let open = self.open.as_mut()?;
         let last = open.parts.len() - 1;
         let to = match (open.at, on) {
             (None, true) => 0,
             (None, false) => last,
-            (Some(at), true) if at == last => return Some(Stepped::AtEnd),
+            (Some(at), true) if at == last => return Some(ReadingStepResult::AtEnd),
             (Some(at), true) => at + 1,
-            (Some(0), false) => return Some(Stepped::AtStart),
+            (Some(0), false) => return Some(ReadingStepResult::AtStart),
             (Some(at), false) => at - 1,
         };
         Some(open.go(to))
     }
 
     /// Moves to the next or the previous landmark: a heading, a block of code, or what follows one.
-    pub(super) fn leap(&mut self, on: bool) -> Option<Stepped> {
+    pub(super) fn leap(&mut self, on: bool) -> Option<ReadingStepResult> {
         let open = self.open.as_mut()?;
         let landmark = |(_, part): &(usize, &ReadingPart)| part.is_landmark();
         let mut all = open.parts.iter().enumerate();
@@ -164,8 +169,8 @@ impl Reading {
         };
         Some(match found.map(|(to, _)| to) {
             Some(to) => open.go(to),
-            None if on => Stepped::AtEnd,
-            None => Stepped::AtStart,
+            None if on => ReadingStepResult::AtEnd,
+            None => ReadingStepResult::AtStart,
         })
     }
 }
@@ -173,7 +178,7 @@ impl Reading {
 impl Reading {
     /// Moves past the block of code being read; returns how many of its lines were not read. `None` if no code
     /// is being read.
-    pub(super) fn skip_code(&mut self) -> Option<(usize, Stepped)> {
+    pub(super) fn skip_code(&mut self) -> Option<(usize, ReadingStepResult)> {
         let open = self.open.as_mut()?;
         let at = open.at?;
         let line = |at: usize| match open.parts.get(at) {
@@ -187,7 +192,7 @@ impl Reading {
             true => open.go(next),
             false => {
                 open.go(next - 1);
-                Stepped::AtEnd
+                ReadingStepResult::AtEnd
             }
         };
         Some((skipped, stepped))
@@ -195,7 +200,7 @@ impl Reading {
 }
 
 impl OpenReading {
-    fn go(&mut self, to: usize) -> Stepped {
+    fn go(&mut self, to: usize) -> ReadingStepResult {
         self.at = Some(to);
         self.copies = 0;
         let words = match self.parts.get(to) {
@@ -216,7 +221,7 @@ impl OpenReading {
             }
             None => Vec::new(),
         };
-        Stepped::To(words)
+        ReadingStepResult::To(words)
     }
 }
 
@@ -233,14 +238,18 @@ mod tests {
         let part = |n: usize| vec![own(); n];
         let mut reading = Reading::default();
         assert_eq!(reading.step(true), None);
-        reading.open(Of::Told, None, vec![part(1), part(2)]);
-        assert_eq!(reading.step(true), Some(Stepped::To(part(1))));
-        assert_eq!(reading.step(false), Some(Stepped::AtStart));
-        assert_eq!(reading.step(true), Some(Stepped::To(part(2))));
-        assert_eq!(reading.step(true), Some(Stepped::AtEnd));
-        reading.open(Of::Question(QuestionId(1)), None, vec![part(1), part(2)]);
-        assert_eq!(reading.step(false), Some(Stepped::To(part(2))));
-        reading.open(Of::Told, None, Vec::new());
+        reading.open(ReadingTarget::Told, None, vec![part(1), part(2)]);
+        assert_eq!(reading.step(true), Some(ReadingStepResult::To(part(1))));
+        assert_eq!(reading.step(false), Some(ReadingStepResult::AtStart));
+        assert_eq!(reading.step(true), Some(ReadingStepResult::To(part(2))));
+        assert_eq!(reading.step(true), Some(ReadingStepResult::AtEnd));
+        reading.open(
+            ReadingTarget::Question(QuestionId(1)),
+            None,
+            vec![part(1), part(2)],
+        );
+        assert_eq!(reading.step(false), Some(ReadingStepResult::To(part(2))));
+        reading.open(ReadingTarget::Told, None, Vec::new());
         assert_eq!(reading.of(), None);
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::session::DroppedCounts;
 
-use super::app_setup::Until;
+use super::app_setup::EndCondition;
 use super::effect::Exit;
 use super::nearby::NearbyCommands;
 
@@ -21,7 +21,7 @@ mod quitting;
 /// The stage of the run, and the conditions for its end.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
-    until: Until,
+    until: EndCondition,
     stage: RunStage,
     /// When the last news of a link came.
     news: Duration,
@@ -67,7 +67,7 @@ enum Ends {
 
 impl Run {
     /// Begins a run.
-    pub(super) fn new(until: Until) -> Self {
+    pub(super) fn new(until: EndCondition) -> Self {
         Self {
             until,
             stage: RunStage::Going,
@@ -134,9 +134,9 @@ impl Run {
     pub(super) fn due(&self, silent: bool) -> Option<Duration> {
         let idle = match self.until {
             // Pending speech or sending ends with its own input.
-            Until::Idle(_) if !silent => None,
-            Until::Idle(wait) => Some(self.news + wait),
-            Until::NoSource | Until::Ended | Until::Asked => None,
+            EndCondition::Idle(_) if !silent => None,
+            EndCondition::Idle(wait) => Some(self.news + wait),
+            EndCondition::NoSource | EndCondition::Ended | EndCondition::Asked => None,
         };
         match self.stage {
             RunStage::Going => idle,
@@ -166,12 +166,12 @@ impl Run {
             Exit::Clean
         };
         match self.until {
-            Until::Asked => None,
-            Until::Idle(wait) if now >= self.news + wait => Some(Ends::Idle),
+            EndCondition::Asked => None,
+            EndCondition::Idle(wait) if now >= self.news + wait => Some(Ends::Idle),
             // A person who waits for the end of the work wants to know how it ended.
-            Until::Ended if self.seen_session && scene.ended => Some(Ends::So(by_work)),
-            Until::Ended if !scene.failed => scene.over.then_some(Ends::So(by_work)),
-            Until::NoSource | Until::Ended | Until::Idle(_) => {
+            EndCondition::Ended if self.seen_session && scene.ended => Some(Ends::So(by_work)),
+            EndCondition::Ended if !scene.failed => scene.over.then_some(Ends::So(by_work)),
+            EndCondition::NoSource | EndCondition::Ended | EndCondition::Idle(_) => {
                 scene.over.then_some(Ends::So(no_source))
             }
         }
@@ -205,37 +205,41 @@ mod tests {
         };
         let clean = Some(Ends::So(Exit::Clean));
         for (until, scene, wanted) in [
-            (Until::Asked, over, None),
-            (Until::NoSource, HERE, None),
-            (Until::NoSource, ended, None),
-            (Until::NoSource, over, clean),
-            (Until::NoSource, failed, Some(Ends::So(Exit::NoSource))),
-            (Until::Ended, HERE, None),
-            (Until::Ended, ended, clean),
-            (Until::Ended, over, clean),
-            (Until::Idle(at(10)), HERE, Some(Ends::Idle)),
-            (Until::Idle(at(11)), HERE, None),
-            (Until::Idle(at(11)), over, clean),
+            (EndCondition::Asked, over, None),
+            (EndCondition::NoSource, HERE, None),
+            (EndCondition::NoSource, ended, None),
+            (EndCondition::NoSource, over, clean),
+            (
+                EndCondition::NoSource,
+                failed,
+                Some(Ends::So(Exit::NoSource)),
+            ),
+            (EndCondition::Ended, HERE, None),
+            (EndCondition::Ended, ended, clean),
+            (EndCondition::Ended, over, clean),
+            (EndCondition::Idle(at(10)), HERE, Some(Ends::Idle)),
+            (EndCondition::Idle(at(11)), HERE, None),
+            (EndCondition::Idle(at(11)), over, clean),
         ] {
             let mut run = Run::new(until);
             run.note_session();
             run.note_news(at(5));
             assert_eq!(run.ends(scene, at(15)), wanted, "{until:?} {scene:?}");
             run.note_failure();
-            let wanted = if until == Until::Ended && wanted.is_some() {
+            let wanted = if until == EndCondition::Ended && wanted.is_some() {
                 Some(Ends::So(Exit::Failed))
             } else {
                 wanted
             };
             assert_eq!(run.ends(scene, at(15)), wanted, "{until:?} {scene:?} badly");
         }
-        let unseen = Run::new(Until::Ended);
+        let unseen = Run::new(EndCondition::Ended);
         assert_eq!(unseen.ends(ended, at(15)), None, "no session was seen yet");
     }
 
     #[test]
     fn what_waits_for_the_last_answers_ends_when_they_are_sent_or_it_waited_enough() {
-        let mut run = Run::new(Until::Idle(at(60)));
+        let mut run = Run::new(EndCondition::Idle(at(60)));
         assert_eq!(run.due(true), Some(at(60)));
         assert_eq!(run.due(false), None);
         run.part(Exit::Interrupted, at(10));

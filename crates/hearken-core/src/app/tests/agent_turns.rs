@@ -230,7 +230,7 @@ fn answers_are_heard_at_the_end_of_their_turn_alone_and_read_before_all_the_same
     for options in [KEYS, PIPE, VOICE] {
         let (lines, voice) = (
             options.lines.is_some(),
-            matches!(options.voice, VoiceWish::Speak),
+            matches!(options.voice, SpeechMode::Speak),
         );
         let mut config = Config::default();
         config.announce.answers = AnswersChoice::AtTheEnd;

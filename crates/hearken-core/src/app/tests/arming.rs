@@ -86,7 +86,7 @@ fn a_reject_in_the_middle_of_two_steps_rejects() {
 #[test]
 fn with_a_voice_the_question_must_be_heard_or_skipped() {
     let mut stage = Stage::new(Options {
-        voice: VoiceWish::Speak,
+        voice: SpeechMode::Speak,
         ..KEYS
     });
     stage.input(Input::Voice(VoiceEvent::Ready {
@@ -105,7 +105,7 @@ fn with_a_voice_the_question_must_be_heard_or_skipped() {
     assert_eq!(stage.decision(), Some("accept"), "skipping counts as heard");
 
     let mut stage = Stage::new(Options {
-        voice: VoiceWish::Speak,
+        voice: SpeechMode::Speak,
         ..KEYS
     });
     stage.input(Input::Voice(VoiceEvent::Ready {
@@ -119,7 +119,7 @@ fn with_a_voice_the_question_must_be_heard_or_skipped() {
     assert_eq!(stage.decision(), Some("accept"), "heard");
 
     let mut stage = Stage::new(Options {
-        voice: VoiceWish::Speak,
+        voice: SpeechMode::Speak,
         ..KEYS
     });
     stage.ask("rpl_1");
@@ -336,7 +336,7 @@ fn nobody_accepts_what_the_screen_has_not_shown_to_its_end() {
 }
 
 const VOICED: Options = Options {
-    voice: VoiceWish::Speak,
+    voice: SpeechMode::Speak,
     ..KEYS
 };
 

@@ -526,7 +526,7 @@ fn a_source_that_ends_before_its_agents_is_told_with_their_names_and_is_no_clean
             ..SourceSetup::default()
         };
         let until = Options {
-            until: Until::Ended,
+            until: EndCondition::Ended,
             ..PIPE
         };
         let mut stage = Stage::of(until, vec![source]);
@@ -568,8 +568,11 @@ fn a_source_that_ends_before_its_agents_is_told_with_their_names_and_is_no_clean
 #[test]
 fn who_waits_for_the_end_of_the_sessions_learns_that_one_ended_in_an_error() {
     for (until, wanted) in [
-        (Until::Ended, Some(Exit::Failed)),
-        (Until::Idle(Duration::from_secs(5)), Some(Exit::Clean)),
+        (EndCondition::Ended, Some(Exit::Failed)),
+        (
+            EndCondition::Idle(Duration::from_secs(5)),
+            Some(Exit::Clean),
+        ),
     ] {
         let mut stage = Stage::new(Options { until, ..PIPE });
         stage.event("session.started", json!({"summary_normal": "s"}));

@@ -5,8 +5,8 @@ use super::*;
 pub(super) const EDITOR: Options = Options {
     manner: AnswerMethod::Lines,
     lines: Some(LineSource::Editor),
-    voice: VoiceWish::Silent,
-    until: Until::NoSource,
+    voice: SpeechMode::Silent,
+    until: EndCondition::NoSource,
 };
 
 fn say_something(stage: &mut Stage, words: &str) {
@@ -120,7 +120,7 @@ fn what_waits_is_written_before_the_end() {
 
 fn speaking(options: Options) -> Stage {
     let mut stage = Stage::new(Options {
-        voice: VoiceWish::Speak,
+        voice: SpeechMode::Speak,
         ..options
     });
     stage.input(Input::Voice(VoiceEvent::Ready {

@@ -6,8 +6,8 @@ use crate::config::Load;
 const LOW: Options = Options {
     manner: AnswerMethod::Lines,
     lines: Some(LineSource::Pipe),
-    voice: VoiceWish::Speak,
-    until: Until::NoSource,
+    voice: SpeechMode::Speak,
+    until: EndCondition::NoSource,
 };
 
 #[test]

@@ -89,7 +89,7 @@ fn a_long_clarification_is_told_in_parts_and_answered_only_after_its_end() {
 #[test]
 fn with_a_voice_the_last_part_is_heard_or_stopped_before_an_answer() {
     let mut stage = Stage::new(Options {
-        voice: VoiceWish::Speak,
+        voice: SpeechMode::Speak,
         ..KEYS
     });
     stage.input(Input::Voice(VoiceEvent::Ready {

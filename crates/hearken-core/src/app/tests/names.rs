@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn the_agent_is_named_when_there_are_several() {
     let mut stage = Stage::new(Options {
-        voice: VoiceWish::Speak,
+        voice: SpeechMode::Speak,
         ..KEYS
     });
     stage.input(Input::Voice(VoiceEvent::Ready {

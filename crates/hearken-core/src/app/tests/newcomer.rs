@@ -146,7 +146,7 @@ pub(super) fn ready_in(
     };
     let sources = (0..count).map(source).collect();
     let mut stage = Stage::worded(phrases, KeyRing::default(), config, options, sources);
-    if voice == VoiceWish::Speak {
+    if voice == SpeechMode::Speak {
         stage.input(Input::Voice(VoiceEvent::Ready {
             engine: "a voice".into(),
         }));
@@ -178,7 +178,7 @@ fn told_to_begin(stage: &mut Stage, ms: u64) -> Vec<String> {
 #[test]
 fn who_only_hears_is_told_once_how_to_begin() {
     const EAR: Options = Options {
-        voice: VoiceWish::Speak,
+        voice: SpeechMode::Speak,
         ..KEYS
     };
     let mut stage = ready(EAR, Config::default(), 1);

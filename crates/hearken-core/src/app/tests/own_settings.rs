@@ -6,8 +6,8 @@ use crate::config::{Load, SourceAnnounce, Verbosity};
 const SPOKEN: Options = Options {
     manner: AnswerMethod::Lines,
     lines: Some(LineSource::Pipe),
-    voice: VoiceWish::Speak,
-    until: Until::NoSource,
+    voice: SpeechMode::Speak,
+    until: EndCondition::NoSource,
 };
 
 /// Returns a stage with two connected sources and a voice: "plain" with the general settings, and "own".

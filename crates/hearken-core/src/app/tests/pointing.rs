@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::announce::AnnouncementId;
-use crate::app::Pointed;
+use crate::app::PointerTarget;
 use crate::config::MouseChoice;
 use crate::keys::{Mode, TerminalInput};
 
@@ -19,7 +19,7 @@ impl Stage {
         stage
     }
 
-    fn click(&mut self, at: Option<Pointed>) {
+    fn click(&mut self, at: Option<PointerTarget>) {
         let read = self.now.monotonic;
         self.input(Input::Pointed { at, read });
     }
@@ -37,7 +37,7 @@ fn a_click_looks_at_an_entry_and_the_wheel_goes_on_from_there() {
     let mut stage = Stage::with_mouse();
     let entry = stage.entry();
     stage.lines.clear();
-    stage.click(Some(Pointed::Entry(entry)));
+    stage.click(Some(PointerTarget::Entry(entry)));
     assert_eq!(stage.app.review(), Some(entry));
     assert!(stage.heard("Looking"), "{:?}", stage.lines);
     stage.strike(TerminalInput::Wheel(true));
@@ -55,7 +55,7 @@ fn a_click_on_an_agent_goes_to_it_as_its_number_does() {
     let session = stage.app.sessions().iter().next().unwrap();
     let number = stage.app.conversation_number(session).unwrap();
     stage.lines.clear();
-    stage.click(Some(Pointed::Conversation(number)));
+    stage.click(Some(PointerTarget::Conversation(number)));
     let clicked = std::mem::take(&mut stage.lines);
     let mut other = Stage::with_mouse();
     other.lines.clear();
@@ -69,7 +69,7 @@ fn a_click_does_nothing_unless_the_setting_says_so() {
     let mut stage = Stage::new(KEYS);
     stage.event("session.started", json!({"summary_normal": "Looking"}));
     let entry = stage.entry();
-    stage.click(Some(Pointed::Entry(entry)));
+    stage.click(Some(PointerTarget::Entry(entry)));
     stage.strike(TerminalInput::Wheel(true));
     assert_eq!(stage.app.review(), None);
 }
@@ -80,11 +80,11 @@ fn a_click_right_after_a_question_came_does_nothing() {
     let entry = stage.entry();
     stage.ask("rpl_1");
     stage.wait(390);
-    stage.click(Some(Pointed::Entry(entry)));
+    stage.click(Some(PointerTarget::Entry(entry)));
     stage.strike(TerminalInput::Wheel(true));
     assert_eq!(stage.app.review(), None);
     stage.wait(20);
-    stage.click(Some(Pointed::Entry(entry)));
+    stage.click(Some(PointerTarget::Entry(entry)));
     assert_eq!(stage.app.review(), Some(entry));
     assert!(stage.sent.is_empty());
 }
@@ -95,7 +95,7 @@ fn a_click_is_a_sign_of_hands_and_answers_nothing() {
     let entry = stage.entry();
     stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
     stage.wait(700);
-    stage.click(Some(Pointed::Entry(entry)));
+    stage.click(Some(PointerTarget::Entry(entry)));
     stage.wait(300);
     stage.press('y');
     assert!(!matches!(stage.app.mode(), Mode::Confirming(_)), "too soon");
@@ -105,7 +105,7 @@ fn a_click_is_a_sign_of_hands_and_answers_nothing() {
     stage.wait(700);
     stage.app.update(
         Input::Pointed {
-            at: Some(Pointed::Entry(entry)),
+            at: Some(PointerTarget::Entry(entry)),
             read: stage.now.monotonic,
         },
         stage.now,
@@ -122,7 +122,7 @@ fn a_click_leaves_what_is_being_typed() {
     let entry = stage.entry();
     stage.press('/');
     stage.press('a');
-    stage.click(Some(Pointed::Entry(entry)));
+    stage.click(Some(PointerTarget::Entry(entry)));
     stage.strike(TerminalInput::Wheel(true));
     assert_eq!(stage.app.mode(), Mode::Searching);
     assert_eq!(stage.app.editor().0, "a");

@@ -3,7 +3,7 @@
 use super::*;
 
 const HEARD_LINES: Options = Options {
-    voice: VoiceWish::Speak,
+    voice: SpeechMode::Speak,
     ..PIPE
 };
 
@@ -179,7 +179,7 @@ fn code_that_is_being_read_is_skipped_and_counted() {
 #[test]
 fn a_run_that_ends_by_itself_waits_for_text_that_the_person_stopped() {
     let options = Options {
-        until: Until::Ended,
+        until: EndCondition::Ended,
         ..VOICE
     };
     let mut stage = stage(options);

@@ -50,7 +50,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     let speaks = |manner, lines, until| Options {
         manner,
         lines,
-        voice: VoiceWish::Speak,
+        voice: SpeechMode::Speak,
         until,
     };
 
@@ -89,7 +89,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     let mut stage = Stage::new(speaks(
         AnswerMethod::Lines,
         Some(LineSource::Terminal),
-        Until::Asked,
+        EndCondition::Asked,
     ));
     stage.input(Input::LineBegun);
     stage.ask("rpl_1");
@@ -101,7 +101,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     watch(&mut stage, 3000, &mut seen);
 
     // An agent that works in silence, then writes without an end, and a frame of many events.
-    let mut stage = Stage::new(speaks(AnswerMethod::Keys, None, Until::Asked));
+    let mut stage = Stage::new(speaks(AnswerMethod::Keys, None, EndCondition::Asked));
     let engine = "test".into();
     stage.input(Input::Voice(VoiceEvent::Ready { engine }));
     stage.event("session.started", json!({}));
@@ -137,7 +137,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
 
     // A run that ends when nothing has happened for a while.
     let mut stage = Stage::new(Options {
-        until: Until::Idle(Duration::from_secs(60)),
+        until: EndCondition::Idle(Duration::from_secs(60)),
         ..PIPE
     });
     watch(&mut stage, 70_000, &mut seen);

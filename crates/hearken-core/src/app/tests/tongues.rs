@@ -7,8 +7,8 @@ use crate::config::{Load, SourceAnnounce};
 const SPOKEN: Options = Options {
     manner: AnswerMethod::Lines,
     lines: Some(LineSource::Pipe),
-    voice: VoiceWish::Speak,
-    until: Until::NoSource,
+    voice: SpeechMode::Speak,
+    until: EndCondition::NoSource,
 };
 
 /// Returns a stage with one connected source and a voice, for these languages.

@@ -6,8 +6,8 @@ use crate::config::Verbosity;
 const LINES: Options = Options {
     manner: AnswerMethod::Lines,
     lines: Some(LineSource::Pipe),
-    voice: VoiceWish::Silent,
-    until: Until::NoSource,
+    voice: SpeechMode::Silent,
+    until: EndCondition::NoSource,
 };
 
 const ALL: [Verbosity; 3] = [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed];

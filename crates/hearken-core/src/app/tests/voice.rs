@@ -5,7 +5,7 @@ use crate::announce::{Cue, MissingVoice};
 use crate::config::{Knob, Punctuation};
 
 const SPEAKING: Options = Options {
-    voice: VoiceWish::Speak,
+    voice: SpeechMode::Speak,
     ..KEYS
 };
 
@@ -30,7 +30,7 @@ fn speaking(options: Options, config: Config) -> Stage {
 
 fn lines() -> Options {
     Options {
-        voice: VoiceWish::Speak,
+        voice: SpeechMode::Speak,
         ..PIPE
     }
 }

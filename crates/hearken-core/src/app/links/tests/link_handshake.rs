@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::announce::{Announcement, AnswerMethod, Phrases};
 use crate::app::{
-    App, Effect, Exit, Input, LineSource, LinkOrder, Setup, SourceSetup, Until, VoiceWish,
+    App, Effect, EndCondition, Exit, Input, LineSource, LinkOrder, Setup, SourceSetup, SpeechMode,
 };
 use crate::config::Config;
 use crate::dialect::TransportKind;
@@ -59,18 +59,18 @@ impl Rig {
     }
 
     fn speaking(carrier: TransportKind) -> Self {
-        Self::with(carrier, Config::default(), VoiceWish::Speak)
+        Self::with(carrier, Config::default(), SpeechMode::Speak)
     }
 
     fn under(carrier: TransportKind, config: Config) -> Self {
-        Self::with(carrier, config, VoiceWish::Silent)
+        Self::with(carrier, config, SpeechMode::Silent)
     }
 
-    fn with(carrier: TransportKind, config: Config, voice: VoiceWish) -> Self {
+    fn with(carrier: TransportKind, config: Config, voice: SpeechMode) -> Self {
         Self::knowing(KeyRing::default(), carrier, config, voice)
     }
 
-    fn knowing(keys: KeyRing, carrier: TransportKind, config: Config, voice: VoiceWish) -> Self {
+    fn knowing(keys: KeyRing, carrier: TransportKind, config: Config, voice: SpeechMode) -> Self {
         let source = SourceSetup {
             name: "one".into(),
             answerable: true,
@@ -80,11 +80,11 @@ impl Rig {
         Self::holding(keys, source, config, voice)
     }
 
-    fn of(source: SourceSetup, config: Config, voice: VoiceWish) -> Self {
+    fn of(source: SourceSetup, config: Config, voice: SpeechMode) -> Self {
         Self::holding(KeyRing::default(), source, config, voice)
     }
 
-    fn holding(keys: KeyRing, source: SourceSetup, config: Config, voice: VoiceWish) -> Self {
+    fn holding(keys: KeyRing, source: SourceSetup, config: Config, voice: SpeechMode) -> Self {
         let app = App::new(Setup {
             config,
             phrases: Arc::new(Phrases::english().unwrap()),
@@ -95,7 +95,7 @@ impl Rig {
             lines: Some(LineSource::Pipe),
             face: ("start.face.linear", "start.why.asked"),
             voice,
-            until: Until::NoSource,
+            until: EndCondition::NoSource,
             keys,
             seed: 7,
             keeps: true,

@@ -51,7 +51,7 @@ fn it_says_what_can_be_typed_now_in_few_words_and_all_only_on_request() {
 
 /// The same, heard.
 const EAR: Options = Options {
-    voice: VoiceWish::Speak,
+    voice: SpeechMode::Speak,
     ..KEYS
 };
 

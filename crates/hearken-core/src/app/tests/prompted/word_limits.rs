@@ -14,7 +14,7 @@ fn heard(manner: AnswerMethod) -> Stage {
     let options = match manner {
         AnswerMethod::Keys => VOICE,
         AnswerMethod::Lines | AnswerMethod::Program => Options {
-            voice: VoiceWish::Speak,
+            voice: SpeechMode::Speak,
             ..PIPE
         },
     };

@@ -79,7 +79,7 @@ fn a_source_is_asked_for_its_own_terms_and_for_no_change_of_the_others() {
         ..HandshakeConfig::default()
     };
     let source = source(announce, Some(handshake));
-    let mut rig = Rig::of(source, Config::default(), VoiceWish::Speak);
+    let mut rig = Rig::of(source, Config::default(), SpeechMode::Speak);
     let (request, asked) = rig.subscribing();
     let asked = &asked["capabilities"];
     assert_eq!(asked["preferred_verbosity"], "terse");
@@ -105,7 +105,7 @@ fn what_one_source_must_prove_others_need_not() {
         ..HandshakeConfig::default()
     };
     let source = source(SourceAnnounce::default(), Some(handshake));
-    let mut rig = Rig::of(source, Config::default(), VoiceWish::Silent);
+    let mut rig = Rig::of(source, Config::default(), SpeechMode::Silent);
     let (request, asked) = rig.subscribing();
     assert_eq!(asked["capabilities"]["accept_signed_manifests_only"], true);
     rig.answer(request, 404, &json!({}));
@@ -281,7 +281,7 @@ fn a_gap_is_no_reproach_to_who_was_asked_to_leave_something_out() {
             ..HandshakeConfig::default()
         };
         let source = source(SourceAnnounce::default(), Some(handshake));
-        let mut rig = Rig::of(source, Config::default(), VoiceWish::Silent);
+        let mut rig = Rig::of(source, Config::default(), SpeechMode::Silent);
         rig.agreed();
         for number in [0, 5] {
             let step = format!("Step {number}");

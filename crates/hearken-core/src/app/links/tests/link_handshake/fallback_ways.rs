@@ -295,7 +295,7 @@ fn the_given_path_is_tried_as_the_prefix_itself_before_the_plain_pair() {
         ..SourceSetup::default()
     };
     for found in [true, false] {
-        let mut rig = Rig::of(source.clone(), Config::default(), VoiceWish::Silent);
+        let mut rig = Rig::of(source.clone(), Config::default(), SpeechMode::Silent);
         rig.connect();
         let (request, _) = rig.asked();
         rig.answer(request, 404, &json!({}));

@@ -38,7 +38,7 @@ fn where_a_key_is_known_only_its_proof_lets_somebody_speak_under_that_name() {
         (signed.replace(".ey", ".eY"), "planner", false),
         (signed.to_owned(), "mailer", true),
     ] {
-        let (config, voice) = (Config::default(), VoiceWish::Silent);
+        let (config, voice) = (Config::default(), SpeechMode::Silent);
         let mut rig = Rig::knowing(keys.clone(), TransportKind::EventStream, config, voice);
         rig.connect();
         let (request, _) = rig.asked();
@@ -62,7 +62,7 @@ fn event_after(signed: bool, agent: &str, config: Config) -> Rig {
     let mut keys = KeyRing::default();
     let pem = include_str!("../../../../../../../tests/fixtures/keys/rsa.pub.pem");
     keys.add("planner", None, pem).unwrap();
-    let mut rig = Rig::knowing(keys, TransportKind::EventStream, config, VoiceWish::Silent);
+    let mut rig = Rig::knowing(keys, TransportKind::EventStream, config, SpeechMode::Silent);
     rig.connect();
     let (request, _) = rig.asked();
     let manifest = include_str!("../../../../../../../tests/fixtures/keys/manifest.rs256.jws");
@@ -131,7 +131,7 @@ fn a_connection_without_a_handshake_has_proven_nothing() {
     let mut keys = KeyRing::default();
     let pem = include_str!("../../../../../../../tests/fixtures/keys/rsa.pub.pem");
     keys.add("planner", None, pem).unwrap();
-    let (config, voice) = (Config::default(), VoiceWish::Silent);
+    let (config, voice) = (Config::default(), SpeechMode::Silent);
     let mut rig = Rig::knowing(keys, TransportKind::Socket, config, voice);
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({"summary_normal": "Off we go"}));
