@@ -79,7 +79,7 @@ timers! {
 
 /// The facts that a timer is fired with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fired {
+pub(super) enum FiringRule {
     /// With the first one after it is due.
     Due,
     /// With every one: the timer itself finds out what there is to do.
@@ -99,15 +99,15 @@ pub(super) enum TimerTurn {
 
 impl Timer {
     /// Returns the facts that it is fired with.
-    pub(super) fn fired(self) -> Fired {
+    pub(super) fn fired(self) -> FiringRule {
         match self {
-            Self::Frame => Fired::Alone,
+            Self::Frame => FiringRule::Alone,
             Self::Sessions
             | Self::SecondStep
             | Self::Line
             | Self::Beat
             | Self::Speech
-            | Self::End => Fired::Always,
+            | Self::End => FiringRule::Always,
             Self::Stream
             | Self::Retry
             | Self::Scan
@@ -117,7 +117,7 @@ impl Timer {
             | Self::Dialect
             | Self::Stuck
             | Self::Invite
-            | Self::Flush => Fired::Due,
+            | Self::Flush => FiringRule::Due,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::link::{DeliveryFailure, Fault, LinkEvent, LinkId};
 use crate::session::{Change, ChangeKind, SessionEndEvent, SessionKey};
 
 use super::hands::scanning::{Prompting, ScanScene};
-use super::timers::{Fired, Timer, TimerTurn};
+use super::timers::{FiringRule, Timer, TimerTurn};
 use super::{App, Effect, Exit, LinkView};
 use super::{AppFact, AppFacts};
 
@@ -356,9 +356,9 @@ impl App {
                     .is_some_and(|at| self.cx.now.monotonic >= at)
             };
             let fires = match timer.fired() {
-                Fired::Due => due(),
-                Fired::Always => true,
-                Fired::Alone => alone && due(),
+                FiringRule::Due => due(),
+                FiringRule::Always => true,
+                FiringRule::Alone => alone && due(),
             };
             if fires {
                 self.fire_one(*timer);

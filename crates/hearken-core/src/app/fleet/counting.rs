@@ -16,18 +16,18 @@ const SILENT: Duration = Duration::from_secs(60);
 const MOST_NAMED: usize = 4;
 
 /// Counts by the names of machines.
-type Counts = BTreeMap<String, u64>;
+type MachineCounts = BTreeMap<String, u64>;
 
 /// How many agents are in each state, by machine.
 #[derive(Debug, Default)]
-struct Accounts {
-    waiting: Counts,
-    working: Counts,
-    silent: Counts,
+struct AgentCounts {
+    waiting: MachineCounts,
+    working: MachineCounts,
+    silent: MachineCounts,
     away: BTreeSet<String>,
 }
 
-impl Accounts {
+impl AgentCounts {
     fn of(links: &Links, cx: &AppCx) -> Self {
         let mut accounts = Self::default();
         let mut counted: BTreeSet<(LinkId, String)> = BTreeSet::new();
@@ -68,7 +68,7 @@ impl Accounts {
     }
 }
 
-fn add(counts: &mut Counts, machine: &str, count: u64) {
+fn add(counts: &mut MachineCounts, machine: &str, count: u64) {
     if count > 0 {
         *counts.entry(machine.to_owned()).or_default() += count;
     }
@@ -89,7 +89,7 @@ impl Fleet {
     /// Reads how many agents wait, work, are silent or away, by machine, questions first; then `stuck`, the
     /// agent that was asked to stop and has not.
     pub(in crate::app) fn read(&self, stuck: Option<String>, links: &Links, cx: &mut AppCx) {
-        let accounts = Accounts::of(links, cx);
+        let accounts = AgentCounts::of(links, cx);
         let mut words = Vec::new();
         for (key, counts) in [
             ("fleet.waiting", &accounts.waiting),
@@ -117,7 +117,7 @@ impl Fleet {
 }
 
 /// Returns a count in words, with the machines that contribute most.
-fn sentence(key: &str, counts: &Counts, cx: &AppCx) -> Option<Segment> {
+fn sentence(key: &str, counts: &MachineCounts, cx: &AppCx) -> Option<Segment> {
     let total: u64 = counts.values().sum();
     if total == 0 {
         return None;

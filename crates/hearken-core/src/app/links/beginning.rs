@@ -7,7 +7,7 @@ use crate::dialect::{ForeignFormat, NoEvent};
 
 /// What the first lines of a recording are.
 #[derive(Debug, Default)]
-pub(super) enum Beginning {
+pub(super) enum RecordingStart {
     /// Nothing has come yet.
     #[default]
     Awaited,

@@ -8,7 +8,7 @@ use crate::dialect::{ForeignFormat, NoEvent};
 use crate::link::LinkId;
 
 use super::Links;
-use super::beginning::Beginning;
+use super::beginning::RecordingStart;
 use super::heard_protocol::HeardProtocol;
 use super::source_view::LinkView;
 use crate::app::{AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
@@ -85,24 +85,24 @@ impl Links {
         };
         let line = text.trim();
         match beginning {
-            Beginning::Awaited if matches!(line, "{" | "[" | "[{") => {
-                *beginning = Beginning::Held {
+            RecordingStart::Awaited if matches!(line, "{" | "[" | "[{") => {
+                *beginning = RecordingStart::Held {
                     text: line.to_owned(),
                     alone: vec![error],
                 };
                 Ok(Vec::new())
             }
-            Beginning::Awaited => {
-                *beginning = Beginning::Over;
+            RecordingStart::Awaited => {
+                *beginning = RecordingStart::Over;
                 Err(error)
             }
-            Beginning::Held { text, alone } => {
+            RecordingStart::Held { text, alone } => {
                 text.push_str(line);
                 alone.push(error);
                 let lines = alone.len();
                 let is_long = lines >= MOST_LINES || text.len() > MOST_BYTES;
                 if let Some(what) = ForeignFormat::of_beginning(text) {
-                    *beginning = Beginning::Known(what);
+                    *beginning = RecordingStart::Known(what);
                     let lines = std::iter::repeat_n(NoEvent::Foreign(what), lines);
                     return Ok(judged_alone(id, lines));
                 }
@@ -112,21 +112,24 @@ impl Links {
                     Vec::new()
                 })
             }
-            Beginning::Known(what) => Ok(judged_alone(id, [NoEvent::Foreign(*what)])),
-            Beginning::Over => Err(error),
+            RecordingStart::Known(what) => Ok(judged_alone(id, [NoEvent::Foreign(*what)])),
+            RecordingStart::Over => Err(error),
         }
     }
 
     /// Judges each held line separately, because they form no known object or nothing more comes.
     pub(super) fn end_beginning(&mut self, id: LinkId) -> AppFacts {
         match self.get_mut(id).and_then(LinkView::beginning) {
-            Some(beginning @ Beginning::Held { .. }) => {
-                match std::mem::replace(beginning, Beginning::Over) {
-                    Beginning::Held { alone, .. } => judged_alone(id, alone),
-                    Beginning::Awaited | Beginning::Known(_) | Beginning::Over => Vec::new(),
+            Some(beginning @ RecordingStart::Held { .. }) => {
+                match std::mem::replace(beginning, RecordingStart::Over) {
+                    RecordingStart::Held { alone, .. } => judged_alone(id, alone),
+                    RecordingStart::Awaited | RecordingStart::Known(_) | RecordingStart::Over => {
+                        Vec::new()
+                    }
                 }
             }
-            Some(Beginning::Awaited | Beginning::Known(_) | Beginning::Over) | None => Vec::new(),
+            Some(RecordingStart::Awaited | RecordingStart::Known(_) | RecordingStart::Over)
+            | None => Vec::new(),
         }
     }
 }

@@ -40,14 +40,14 @@ use super::{EveryLanguage, SourceSetup};
 pub use source_view::LinkView;
 pub use stream::{LinkPhase, Stream, StreamEvent};
 
-use unread_texts::Unread;
+use unread_texts::UnreadFrame;
 
 /// The sources, in the order of the command line.
 #[derive(Debug)]
 pub(super) struct Links {
     all: Vec<LinkView>,
     /// The frame that is being read in steps.
-    reading: Option<Unread>,
+    reading: Option<UnreadFrame>,
 }
 
 impl Links {

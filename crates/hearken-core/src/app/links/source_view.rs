@@ -12,7 +12,7 @@ use crate::link::LinkId;
 use crate::protocol::{Decoded, Now, RecentValues};
 use crate::session::AnswerReach;
 
-use super::beginning::Beginning;
+use super::beginning::RecordingStart;
 use super::heard_protocol::HeardProtocol;
 use super::remarks::Remarks;
 use super::start::StartWait;
@@ -39,7 +39,7 @@ pub struct LinkView {
     /// What a recording contains besides its events; `None` for a source that is not a recording.
     pub recording: Option<Recording>,
     /// What the recording's first lines are.
-    beginning: Beginning,
+    beginning: RecordingStart,
     /// How many messages came.
     pub frames: u64,
     /// How many messages could not be understood.
@@ -56,7 +56,7 @@ pub struct LinkView {
     told: LastAnnounced,
     /// The wait for its start.
     waiting: StartWait,
-    back: Back,
+    back: Reconnection,
     /// The number of seconds of silence at which the next announcement is due.
     silence_due: u64,
     /// What it was heard to speak.
@@ -92,7 +92,7 @@ enum LastAnnounced {
 
 /// What a restored connection has yet to prove; each connection starts afresh.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Back {
+struct Reconnection {
     /// When it counts as steady.
     steady_at: Option<Duration>,
     /// When a server that resumed where it had broken off counts as the one that asked, and with what
@@ -123,7 +123,7 @@ impl LinkView {
                 None => StartWait::Unbegun,
             },
             recording,
-            beginning: Beginning::default(),
+            beginning: RecordingStart::default(),
             frames: 0,
             garbage: 0,
             dropped: 0,
@@ -131,7 +131,7 @@ impl LinkView {
             remarks: Remarks::default(),
             dialect,
             told: LastAnnounced::Nothing,
-            back: Back::default(),
+            back: Reconnection::default(),
             silence_due: 0,
             speaks: HeardProtocol::default(),
             kept_told: false,
@@ -244,7 +244,7 @@ impl LinkView {
     }
 
     /// Returns what its first lines are, if it is a recording.
-    pub(super) fn beginning(&mut self) -> Option<&mut Beginning> {
+    pub(super) fn beginning(&mut self) -> Option<&mut RecordingStart> {
         self.recording.as_ref()?;
         Some(&mut self.beginning)
     }
@@ -345,7 +345,7 @@ impl LinkView {
     /// Resets everything that belonged to the connection.
     pub(super) fn left_connection(&mut self) {
         self.phase.step(StreamEvent::Disconnect, 0);
-        self.back = Back::default();
+        self.back = Reconnection::default();
     }
 
     /// Notes an attempt at exactly the address that the person gave.

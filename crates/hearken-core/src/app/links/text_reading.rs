@@ -14,7 +14,7 @@ use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::{DecodeError, Decoded, Now};
 
 use super::Links;
-use super::unread_texts::Unread;
+use super::unread_texts::UnreadFrame;
 use crate::app::{Answerability, AppCx, AppFact, AppFacts, LinkStep};
 
 /// How many bytes of a frame with many texts are read in one step: some hundred events, a few milliseconds.
@@ -23,7 +23,7 @@ const STEP_BYTES: usize = 16 * 1024;
 /// One step of reading a frame with many texts.
 #[derive(Debug)]
 pub(in crate::app) struct ReadingStep {
-    reading: Unread,
+    reading: UnreadFrame,
     /// How many bytes may be passed in it.
     until: usize,
 }
@@ -64,7 +64,7 @@ impl Links {
         let first = Texts::default().next(&text);
         if first.is_some_and(|first| first.len() < text.len()) {
             self.keep_event(id, text.clone(), cx);
-            self.reading = Some(Unread::new(id, text));
+            self.reading = Some(UnreadFrame::new(id, text));
             return vec![AppFact::ReadOn];
         }
         self.keep_event(id, text, cx);

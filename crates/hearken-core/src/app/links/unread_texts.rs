@@ -5,13 +5,13 @@ use crate::link::LinkId;
 
 /// A frame with texts that are not read yet.
 #[derive(Debug)]
-pub(super) struct Unread {
+pub(super) struct UnreadFrame {
     link: LinkId,
     text: String,
     texts: Texts,
 }
 
-impl Unread {
+impl UnreadFrame {
     /// Begins at the first text.
     pub(super) fn new(link: LinkId, text: String) -> Self {
         Self {

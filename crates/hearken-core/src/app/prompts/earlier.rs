@@ -10,7 +10,7 @@ const MOST: usize = 50;
 
 /// The earlier prompts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct EarlierPrompts {
+pub(super) struct PromptHistory {
     earlier: VecDeque<String>,
     /// Which of them is in the editor; `None` for a new one.
     at: Option<usize>,
@@ -18,7 +18,7 @@ pub(super) struct EarlierPrompts {
     draft: String,
 }
 
-impl EarlierPrompts {
+impl PromptHistory {
     /// Stores a prompt; the same one twice in a row is stored once.
     pub(super) fn keep(&mut self, text: &str) {
         self.begin();
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn earlier_prompts_are_gone_through_and_what_was_typed_comes_back() {
-        let mut prompts = EarlierPrompts::default();
+        let mut prompts = PromptHistory::default();
         assert_eq!(prompts.older("x"), None);
         for text in ["one", "two", "two", " "] {
             prompts.keep(text);

@@ -23,18 +23,18 @@ use crate::session::SessionKey;
 use super::AppCx;
 use super::conversations::Conversations;
 
-use earlier::EarlierPrompts;
+use earlier::PromptHistory;
 use invitation::Invitation;
 use stopping::StopSteps;
-use stuck::Stuck;
+use stuck::StuckWork;
 
 /// The conversations, and what the person asked agents to do.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Prompts {
     conversations: Conversations,
-    earlier: EarlierPrompts,
+    earlier: PromptHistory,
     stopping: StopSteps,
-    stuck: Stuck,
+    stuck: StuckWork,
     invitation: Invitation,
     /// The prompts with which the program was started.
     first: Vec<String>,

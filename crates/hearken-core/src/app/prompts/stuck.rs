@@ -34,13 +34,13 @@ const EFFECT: Duration = Duration::from_secs(5);
 
 /// How long nothing new has come.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Quiet {
+pub(super) struct QuietPeriod {
     since: Duration,
     /// How often it was announced.
     told: u32,
 }
 
-impl Quiet {
+impl QuietPeriod {
     fn new(now: Now) -> Self {
         Self {
             since: now.monotonic,
@@ -66,7 +66,7 @@ impl Quiet {
 
 /// A stop that was sent.
 #[derive(Debug, Clone)]
-pub(super) struct Stop {
+pub(super) struct SentStop {
     whom: Conversation,
     /// The number that the person used, if any.
     number: Option<usize>,
@@ -75,7 +75,7 @@ pub(super) struct Stop {
     told: bool,
 }
 
-impl Stop {
+impl SentStop {
     pub(super) fn new(whom: Conversation, number: Option<usize>, since: Duration) -> Self {
         let told = false;
         Self {
@@ -106,26 +106,26 @@ impl Stop {
 #[derive(Debug, Clone, Default)]
 struct SourceQuiet {
     /// For work without a known session.
-    unbegun: Option<Quiet>,
+    unbegun: Option<QuietPeriod>,
     /// By agent.
-    agents: BTreeMap<AgentId, Quiet>,
+    agents: BTreeMap<AgentId, QuietPeriod>,
 }
 
 /// Which work may be stuck.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Stuck {
+pub(super) struct StuckWork {
     /// By source.
     quiet: Vec<SourceQuiet>,
-    stop: Option<Stop>,
+    stop: Option<SentStop>,
 }
 
-impl Stuck {
+impl StuckWork {
     /// Notes that a source received a request, or that it reported something as a whole.
     pub(super) fn stir(&mut self, link: LinkId, now: Now) {
         if let Some(source) = self.source(link) {
-            source.unbegun = Some(Quiet::new(now));
+            source.unbegun = Some(QuietPeriod::new(now));
             for quiet in source.agents.values_mut() {
-                *quiet = Quiet::new(now);
+                *quiet = QuietPeriod::new(now);
             }
         }
     }
@@ -136,9 +136,9 @@ impl Stuck {
             return;
         };
         if let Some(quiet) = source.agents.get_mut(agent) {
-            *quiet = Quiet::new(now);
+            *quiet = QuietPeriod::new(now);
         } else if source.agents.len() < MOST_AGENTS {
-            source.agents.insert(agent.clone(), Quiet::new(now));
+            source.agents.insert(agent.clone(), QuietPeriod::new(now));
         }
     }
 
@@ -157,23 +157,23 @@ impl Stuck {
     }
 
     /// Returns the stop that was sent last.
-    pub(super) fn stop(&self) -> Option<&Stop> {
+    pub(super) fn stop(&self) -> Option<&SentStop> {
         self.stop.as_ref()
     }
 
     /// Replaces the stop that was sent last.
-    pub(super) fn set_stop(&mut self, stop: Option<Stop>) {
+    pub(super) fn set_stop(&mut self, stop: Option<SentStop>) {
         self.stop = stop;
     }
 
     /// Returns the stop that was sent to a conversation, if it was the last one.
-    pub(super) fn stop_of(&self, whom: &Conversation) -> Option<&Stop> {
+    pub(super) fn stop_of(&self, whom: &Conversation) -> Option<&SentStop> {
         self.stop.as_ref().filter(|stop| stop.whom == *whom)
     }
 
     /// Returns, once, the stop that has had no effect for long.
-    pub(super) fn take_due_stop(&mut self, now: Now) -> Option<Stop> {
-        let due = |stop: &&mut Stop| !stop.told && now.monotonic >= stop.since + EFFECT;
+    pub(super) fn take_due_stop(&mut self, now: Now) -> Option<SentStop> {
+        let due = |stop: &&mut SentStop| !stop.told && now.monotonic >= stop.since + EFFECT;
         let stop = self.stop.as_mut().filter(due)?;
         stop.told = true;
         Some(stop.clone())
@@ -195,7 +195,7 @@ impl Stuck {
     }
 
     /// Returns the silences that are due for announcement.
-    pub(super) fn due_silences(&self, now: Now) -> Vec<(LinkId, Option<AgentId>, Quiet)> {
+    pub(super) fn due_silences(&self, now: Now) -> Vec<(LinkId, Option<AgentId>, QuietPeriod)> {
         let mut due = Vec::new();
         for (at, source) in self.quiet.iter().enumerate() {
             let unbegun = source.unbegun.iter().map(|quiet| (None, quiet));
@@ -213,7 +213,12 @@ impl Stuck {
     }
 
     /// Replaces the record of a silence; `None` ends it.
-    pub(super) fn set(&mut self, link: LinkId, agent: Option<&AgentId>, quiet: Option<Quiet>) {
+    pub(super) fn set(
+        &mut self,
+        link: LinkId,
+        agent: Option<&AgentId>,
+        quiet: Option<QuietPeriod>,
+    ) {
         let Some(source) = self.source(link) else {
             return;
         };

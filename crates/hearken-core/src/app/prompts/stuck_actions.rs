@@ -13,7 +13,7 @@ use crate::protocol::{AgentId, Now};
 use crate::session::SessionKey;
 
 use super::Prompts;
-use super::stuck::Stop;
+use super::stuck::SentStop;
 use crate::app::{AppCx, AppFacts, Conversation, Links};
 
 impl Prompts {
@@ -56,7 +56,7 @@ impl Prompts {
         now: Now,
     ) {
         let stops = is_stopping(&whom, links);
-        let stop = stops.then(|| Stop::new(whom, number, now.monotonic));
+        let stop = stops.then(|| SentStop::new(whom, number, now.monotonic));
         self.stuck.set_stop(stop);
     }
 

@@ -1,7 +1,7 @@
 //! How a run ends on its own, once its condition is met and everything is spoken.
 
 use super::Run;
-use super::{Ends, Scene};
+use super::{RunConditions, RunEnd};
 use crate::app::{AppCx, AppFact, AppFacts, Exit, Links};
 
 impl Run {
@@ -40,18 +40,18 @@ impl Run {
             return Vec::new();
         }
         match self.ends(scene(links, cx), cx.now.monotonic) {
-            Some(Ends::Idle) => {
+            Some(RunEnd::Idle) => {
                 self.tell_left_open(links, cx);
                 vec![AppFact::Quit(Exit::Clean)]
             }
-            Some(Ends::So(exit)) => vec![AppFact::Quit(exit)],
+            Some(RunEnd::So(exit)) => vec![AppFact::Quit(exit)],
             None => Vec::new(),
         }
     }
 }
 
-fn scene(links: &Links, cx: &AppCx) -> Scene {
-    Scene {
+fn scene(links: &Links, cx: &AppCx) -> RunConditions {
+    RunConditions {
         over: links.are_over(),
         failed: links.has_failed(),
         ended: !cx.sessions.is_holding() && !cx.sessions.any_goes_on(),

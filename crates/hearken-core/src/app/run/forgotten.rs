@@ -7,7 +7,7 @@ use super::Run;
 use crate::app::AppCx;
 
 /// The counts of forgotten things that are due to be announced.
-struct Forgotten {
+struct ForgottenCounts {
     sessions: Option<u64>,
     unasked: Option<u64>,
     tools: Option<u64>,
@@ -16,7 +16,7 @@ struct Forgotten {
 impl Run {
     /// Returns those of the current counts that have grown tenfold since they were last announced, and records them as
     /// announced.
-    fn forget(&mut self, dropped: DroppedCounts) -> Forgotten {
+    fn forget(&mut self, dropped: DroppedCounts) -> ForgottenCounts {
         let due = |count: u64, told: &mut u64| {
             let due = count > 0 && count >= told.saturating_mul(10).max(1);
             due.then(|| {
@@ -25,7 +25,7 @@ impl Run {
             })
         };
         let told = &mut self.forgotten;
-        Forgotten {
+        ForgottenCounts {
             sessions: due(dropped.running_sessions, &mut told.running_sessions),
             unasked: due(dropped.unasked, &mut told.unasked),
             tools: due(dropped.tools, &mut told.tools),
@@ -37,7 +37,7 @@ impl Run {
     /// Announces running sessions, questions and tools that were forgotten: the person no longer sees or hears
     /// them. Ended sessions, outputs and closed questions are dropped silently; the status counts them.
     pub(in crate::app) fn tell_forgotten(&mut self, cx: &mut AppCx) {
-        let Forgotten {
+        let ForgottenCounts {
             sessions,
             unasked,
             tools,

@@ -48,7 +48,7 @@ enum RunStage {
 
 /// The state that decides whether a run ends on its own.
 #[derive(Debug, Clone, Copy)]
-struct Scene {
+struct RunConditions {
     /// Whether every source is over; `failed` is whether one of them failed.
     over: bool,
     failed: bool,
@@ -58,7 +58,7 @@ struct Scene {
 
 /// How a run ends on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ends {
+enum RunEnd {
     /// As intended, with this exit.
     So(Exit),
     /// Because nothing has happened for a while, whatever is still open.
@@ -154,7 +154,7 @@ impl Run {
     }
 
     /// Returns how it ends on its own, once everything is spoken and sent.
-    fn ends(&self, scene: Scene, now: Duration) -> Option<Ends> {
+    fn ends(&self, scene: RunConditions, now: Duration) -> Option<RunEnd> {
         let no_source = if scene.failed {
             Exit::NoSource
         } else {
@@ -167,12 +167,12 @@ impl Run {
         };
         match self.until {
             EndCondition::Asked => None,
-            EndCondition::Idle(wait) if now >= self.news + wait => Some(Ends::Idle),
+            EndCondition::Idle(wait) if now >= self.news + wait => Some(RunEnd::Idle),
             // A person who waits for the end of the work wants to know how it ended.
-            EndCondition::Ended if self.seen_session && scene.ended => Some(Ends::So(by_work)),
-            EndCondition::Ended if !scene.failed => scene.over.then_some(Ends::So(by_work)),
+            EndCondition::Ended if self.seen_session && scene.ended => Some(RunEnd::So(by_work)),
+            EndCondition::Ended if !scene.failed => scene.over.then_some(RunEnd::So(by_work)),
             EndCondition::NoSource | EndCondition::Ended | EndCondition::Idle(_) => {
-                scene.over.then_some(Ends::So(no_source))
+                scene.over.then_some(RunEnd::So(no_source))
             }
         }
     }
@@ -182,7 +182,7 @@ impl Run {
 mod tests {
     use super::*;
 
-    const HERE: Scene = Scene {
+    const HERE: RunConditions = RunConditions {
         over: false,
         failed: false,
         ended: false,
@@ -194,16 +194,16 @@ mod tests {
 
     #[test]
     fn a_run_ends_by_itself_as_it_was_wished() {
-        let over = Scene { over: true, ..HERE };
-        let failed = Scene {
+        let over = RunConditions { over: true, ..HERE };
+        let failed = RunConditions {
             failed: true,
             ..over
         };
-        let ended = Scene {
+        let ended = RunConditions {
             ended: true,
             ..HERE
         };
-        let clean = Some(Ends::So(Exit::Clean));
+        let clean = Some(RunEnd::So(Exit::Clean));
         for (until, scene, wanted) in [
             (EndCondition::Asked, over, None),
             (EndCondition::NoSource, HERE, None),
@@ -212,12 +212,12 @@ mod tests {
             (
                 EndCondition::NoSource,
                 failed,
-                Some(Ends::So(Exit::NoSource)),
+                Some(RunEnd::So(Exit::NoSource)),
             ),
             (EndCondition::Ended, HERE, None),
             (EndCondition::Ended, ended, clean),
             (EndCondition::Ended, over, clean),
-            (EndCondition::Idle(at(10)), HERE, Some(Ends::Idle)),
+            (EndCondition::Idle(at(10)), HERE, Some(RunEnd::Idle)),
             (EndCondition::Idle(at(11)), HERE, None),
             (EndCondition::Idle(at(11)), over, clean),
         ] {
@@ -227,7 +227,7 @@ mod tests {
             assert_eq!(run.ends(scene, at(15)), wanted, "{until:?} {scene:?}");
             run.note_failure();
             let wanted = if until == EndCondition::Ended && wanted.is_some() {
-                Some(Ends::So(Exit::Failed))
+                Some(RunEnd::So(Exit::Failed))
             } else {
                 wanted
             };

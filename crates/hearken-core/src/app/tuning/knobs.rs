@@ -30,7 +30,7 @@ const VOICES: [&str; 8] = [
 ];
 
 /// The outcome of a change.
-enum Turned {
+enum KnobChange {
     To(Delivery),
     /// The value is already at its limit.
     End,
@@ -62,12 +62,12 @@ impl Tuning {
             return None;
         }
         match self.turned(knob, turn, cx) {
-            Turned::To(delivery) => {
+            KnobChange::To(delivery) => {
                 cx.queue.deliveries_mut().set_usual(delivery);
                 return Some(knob);
             }
-            Turned::End => self.tell_knob(knob, Some("tune.end"), cx),
-            Turned::Unknown => {
+            KnobChange::End => self.tell_knob(knob, Some("tune.end"), cx),
+            KnobChange::Unknown => {
                 let wanted = word(cx, wanted_by(knob));
                 let args = [("what", what), ("wanted", wanted)];
                 cx.respond("tune.unknown", &args);
@@ -109,7 +109,7 @@ impl Tuning {
         }
     }
 
-    fn turned(&self, knob: Knob, turn: VoiceChange, cx: &AppCx) -> Turned {
+    fn turned(&self, knob: Knob, turn: VoiceChange, cx: &AppCx) -> KnobChange {
         let mut new = cx.queue.deliveries().usual().clone();
         let (start, own) = (self.start(), self.own());
         match knob {
@@ -125,7 +125,7 @@ impl Tuning {
             Knob::Voice => voice(&mut new.voice, start.voice.as_deref(), turn),
             Knob::Punctuation => punctuation(&mut new.punctuation, start.punctuation, turn),
         }
-        .map_or_else(|outcome| outcome, |()| Turned::To(new))
+        .map_or_else(|outcome| outcome, |()| KnobChange::To(new))
     }
 
     /// Returns the value of a setting in words.
@@ -218,7 +218,7 @@ fn number(
     start: Option<i32>,
     own: i32,
     turn: VoiceChange,
-) -> Result<(), Turned> {
+) -> Result<(), KnobChange> {
     let now = place.unwrap_or(own);
     let new = match turn {
         VoiceChange::Say => return Ok(()),
@@ -226,20 +226,24 @@ fn number(
             *place = start;
             return Ok(());
         }
-        VoiceChange::Up if now >= *SCALE.end() => return Err(Turned::End),
-        VoiceChange::Down if now <= *SCALE.start() => return Err(Turned::End),
+        VoiceChange::Up if now >= *SCALE.end() => return Err(KnobChange::End),
+        VoiceChange::Down if now <= *SCALE.start() => return Err(KnobChange::End),
         VoiceChange::Up => now + STEP,
         VoiceChange::Down => now - STEP,
         VoiceChange::To(text) => match text.parse::<i32>() {
             Ok(number) if SCALE.contains(&number) => number,
-            Ok(_) | Err(_) => return Err(Turned::Unknown),
+            Ok(_) | Err(_) => return Err(KnobChange::Unknown),
         },
     };
     *place = Some(new.clamp(*SCALE.start(), *SCALE.end()));
     Ok(())
 }
 
-fn voice(place: &mut Option<String>, start: Option<&str>, turn: VoiceChange) -> Result<(), Turned> {
+fn voice(
+    place: &mut Option<String>,
+    start: Option<&str>,
+    turn: VoiceChange,
+) -> Result<(), KnobChange> {
     let at = place
         .as_deref()
         .and_then(|name| VOICES.iter().position(|it| it.eq_ignore_ascii_case(name)));
@@ -252,7 +256,7 @@ fn voice(place: &mut Option<String>, start: Option<&str>, turn: VoiceChange) -> 
             Some(VOICES[at.map_or(count - 1, |at| (at + count - 1) % count)].to_owned())
         }
         VoiceChange::To(name) if is_voice_name(&name) => Some(name),
-        VoiceChange::To(_) => return Err(Turned::Unknown),
+        VoiceChange::To(_) => return Err(KnobChange::Unknown),
     };
     Ok(())
 }
@@ -261,7 +265,7 @@ fn punctuation(
     place: &mut Option<Punctuation>,
     start: Option<Punctuation>,
     turn: VoiceChange,
-) -> Result<(), Turned> {
+) -> Result<(), KnobChange> {
     let levels = Punctuation::ALL;
     let at = place.and_then(|level| levels.iter().position(|it| *it == level));
     *place = match turn {
@@ -269,16 +273,16 @@ fn punctuation(
         VoiceChange::Usual => start,
         VoiceChange::Up => match at {
             None => Some(levels[0]),
-            Some(at) => Some(*levels.get(at + 1).ok_or(Turned::End)?),
+            Some(at) => Some(*levels.get(at + 1).ok_or(KnobChange::End)?),
         },
         VoiceChange::Down => match at {
             None => levels.last().copied(),
-            Some(0) => return Err(Turned::End),
+            Some(0) => return Err(KnobChange::End),
             Some(at) => Some(levels[at - 1]),
         },
         VoiceChange::To(name) => {
             let named = levels.into_iter().find(|level| level.name() == name);
-            Some(named.ok_or(Turned::Unknown)?)
+            Some(named.ok_or(KnobChange::Unknown)?)
         }
     };
     Ok(())
