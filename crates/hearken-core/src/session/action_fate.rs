@@ -6,7 +6,7 @@ use super::key::QuestionId;
 
 /// Why an action may not have been allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum DenialReason {
     /// The person rejected it here.
     Rejected,
     /// The agent's next step implies that it was rejected.
@@ -19,10 +19,10 @@ pub enum Fate {
 
 /// The introduction of the agent's next words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Aftermath {
+pub struct DeniedAction {
     pub(super) question: QuestionId,
     /// The action.
     pub action: String,
     /// The fate of the action.
-    pub fate: Fate,
+    pub fate: DenialReason,
 }

@@ -8,7 +8,7 @@
 
 use crate::protocol::{Answer, Decision};
 
-use super::action_fate::{Aftermath, Fate};
+use super::action_fate::{DenialReason, DeniedAction};
 use super::key::QuestionId;
 use super::question::{CloseReason, Question, ReplyState};
 use super::question_body::QuestionBody;
@@ -24,17 +24,17 @@ impl Question {
 impl Sessions {
     /// Notes how to introduce the agent's next words. A decision made elsewhere never replaces the person's own, and
     /// leads to at most one introduction per question.
-    pub(super) fn follow(&mut self, id: QuestionId, fate: Fate) {
+    pub(super) fn follow(&mut self, id: QuestionId, fate: DenialReason) {
         let Some(question) = self.questions.get(id) else {
             return;
         };
         let Some(session) = self.sessions.get_mut(&question.key) else {
             return;
         };
-        let own = fate == Fate::Rejected;
+        let own = fate == DenialReason::Rejected;
         let earlier = session.aftermath.as_ref().map(|earlier| earlier.fate);
-        if own || (!question.introduced && earlier != Some(Fate::Rejected)) {
-            session.aftermath = Some(Box::new(Aftermath {
+        if own || (!question.introduced && earlier != Some(DenialReason::Rejected)) {
+            session.aftermath = Some(Box::new(DeniedAction {
                 question: id,
                 action: question.body.subject().to_owned(),
                 fate,
@@ -96,7 +96,7 @@ impl Sessions {
 
 /// Returns the fate of a closed question's action; `None` if it was allowed, if it was decided here, or if the closing
 /// shows nothing about it.
-fn fate_of(question: &Question, overdue: bool) -> Option<Fate> {
+fn fate_of(question: &Question, overdue: bool) -> Option<DenialReason> {
     match &question.body {
         QuestionBody::Confirmation(_) => {}
         QuestionBody::Clarification(_) => return None,
@@ -135,10 +135,10 @@ fn fate_of(question: &Question, overdue: bool) -> Option<Fate> {
         // Silence means acceptance here.
         (None, None) if overdue && question.accepts_when_silent() => None,
         (None, Some(Decision::Reject | Decision::Other(_)) | None) if overdue => {
-            Some(Fate::TimedOut)
+            Some(DenialReason::TimedOut)
         }
-        (_, Some(Decision::Reject | Decision::Other(_))) => Some(Fate::Declined),
-        (None, None) => Some(Fate::Elsewhere),
+        (_, Some(Decision::Reject | Decision::Other(_))) => Some(DenialReason::Declined),
+        (None, None) => Some(DenialReason::Elsewhere),
         (Some(_), None) => None,
     }
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::link::LinkId;
 use crate::protocol::{Answer, Machine, Now, ReplyToken, Unobserved};
 
-use super::action_fate::Fate;
+use super::action_fate::DenialReason;
 use super::anomaly::Danger;
 use super::change::{Change, ChangeKind};
 use super::key::QuestionId;
@@ -121,7 +121,7 @@ impl Sessions {
         // The agent's next words must not be mistaken for the deed; they may arrive before the server's
         // receipt.
         if self.questions.get(id).is_some_and(Question::was_rejected) {
-            self.follow(id, Fate::Rejected);
+            self.follow(id, DenialReason::Rejected);
         } else {
             self.follow_no_more(id);
         }

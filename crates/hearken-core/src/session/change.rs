@@ -9,7 +9,7 @@ use crate::protocol::{
     ToolInvoked, UnknownEvent, Urgency,
 };
 
-use super::action_fate::Aftermath;
+use super::action_fate::DeniedAction;
 use super::anomaly::{Anomaly, Danger};
 use super::key::{QuestionId, SessionKey};
 use super::model::SessionEndKind;
@@ -86,7 +86,7 @@ pub enum ChangeKind {
         /// The chunk.
         event: OutputStreaming,
         /// The action that was not allowed, if this is the first text after it and needs that introduction.
-        after: Option<Box<Aftermath>>,
+        after: Option<Box<DeniedAction>>,
     },
     /// A question was opened.
     QuestionOpened(QuestionId),

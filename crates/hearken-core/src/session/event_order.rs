@@ -27,7 +27,7 @@ use super::machine_observer::Observer;
 use super::machines::LifecycleEvent;
 use super::model::Numbering;
 use super::sessions::Sessions;
-use super::waiting_lists::{Arrival, EarlyEvent, PATIENCE, WINDOW};
+use super::waiting_lists::{EarlyEvent, EventArrival, PATIENCE, WINDOW};
 
 /// The number of unfilled gaps after which a session counts as leaving numbers out by habit.
 const HABIT: u32 = 2;
@@ -53,7 +53,7 @@ impl Sessions {
         &mut self,
         key: &SessionKey,
         decoded: Box<Decoded>,
-        arrived: Arrival,
+        arrived: EventArrival,
         now: Now,
         observer: &mut dyn Observer,
         changes: &mut Vec<Change>,

@@ -53,7 +53,7 @@ mod waiting_lists;
 
 // Re-exported because session keys name their source.
 pub use crate::link::LinkId;
-pub use action_fate::{Aftermath, Fate};
+pub use action_fate::{DenialReason, DeniedAction};
 pub use anomaly::{Anomaly, AnomalyDetail, AnomalyKind, Danger};
 pub use change::{Change, ChangeKind, SessionEndEvent};
 pub use key::{QuestionId, SessionKey};

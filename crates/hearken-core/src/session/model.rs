@@ -13,7 +13,7 @@ use crate::protocol::{
     Attachments, Envelope, OutputId, Producer, Progress, RiskLevel, SessionId, ToolCallId,
 };
 
-use super::action_fate::Aftermath;
+use super::action_fate::DeniedAction;
 use super::calls::Calls;
 use super::key::{QuestionId, SessionKey};
 use super::machines::{AgentStates, Lifecycle, LifecycleEvent, OutputRun, ToolRun};
@@ -217,7 +217,7 @@ pub struct Session {
     /// The outputs, sorted by id.
     pub(super) outputs: SmallVec<[(Option<OutputId>, Output); 1]>,
     /// The introduction of the agent's next words.
-    pub(super) aftermath: Option<Box<Aftermath>>,
+    pub(super) aftermath: Option<Box<DeniedAction>>,
     /// The last progress.
     pub progress: Option<Box<Progress>>,
     /// Its number among all sessions since the program started, from 1; never reused.

@@ -17,7 +17,7 @@ use super::question_body::QuestionBody;
 use super::sessions::Sessions;
 use super::tally::asker;
 use super::token_memory::TokenUse;
-use super::tokens::Claim;
+use super::tokens::TokenClaim;
 use super::unraised_questions::MOST_OPEN;
 use super::waiting_lists::UnraisedReason;
 
@@ -275,7 +275,7 @@ impl Sessions {
         }
         let mut replaces = self.changed_by(context, &body);
         let token_use = match self.claim_token(context.key, &body) {
-            Claim::Repeats(id) => {
+            TokenClaim::Repeats(id) => {
                 // It is the same question under a new event id: it stays open and is not raised a second time.
                 // A server that shows it again after an interruption breaks no rule.
                 let sure = self.questions.get(id).map(|known| known.standing);
@@ -287,11 +287,11 @@ impl Sessions {
                 }
                 return None;
             }
-            Claim::Changes(id) => {
+            TokenClaim::Changes(id) => {
                 replaces = Some(id);
                 TokenUse::UsedBefore
             }
-            Claim::Use(token_use) => token_use,
+            TokenClaim::Use(token_use) => token_use,
         };
         if let Some(id) = replaces {
             self.close_told(context, id, CloseReason::Changed);

@@ -32,7 +32,7 @@ pub(super) const MOST_TEAM: usize = 64;
 
 /// The counts for one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Runs {
+struct AgentSessionCounts {
     known: usize,
     going: usize,
     /// The session beside which no other one has run yet.
@@ -54,7 +54,7 @@ pub(super) struct SessionStore {
     sessions: KeyedSlab<Session>,
     /// The place of each session: agent by agent, in the order of their beginning.
     places: BTreeMap<(LinkId, AgentId, u64), usize>,
-    agents: BTreeMap<(LinkId, AgentId), Runs>,
+    agents: BTreeMap<(LinkId, AgentId), AgentSessionCounts>,
     /// The places of the sessions of each id, whichever agent they belong to, in the order of their beginning.
     teams: BTreeMap<(LinkId, SessionId), SmallVec<[usize; 1]>>,
     /// How many ids have several agents.

@@ -22,7 +22,7 @@ use super::question::{AnswerReach, CloseReason, Question};
 use super::question_store::QuestionStore;
 use super::session_store::SessionStore;
 use super::token_memory::Tokens;
-use super::waiting_lists::{Arrival, EarlyEvents};
+use super::waiting_lists::{EarlyEvents, EventArrival};
 
 /// The most first departures that are remembered, over all agents.
 const MOST_TOLD: usize = 4096;
@@ -302,7 +302,7 @@ impl Sessions {
             .links
             .entry(link)
             .or_insert_with(|| LinkState::new(true));
-        let mut arrived = Arrival::Live;
+        let mut arrived = EventArrival::Live;
         if let Some(id) = &envelope.event_id {
             match state.meet(&key.agent, id, fingerprint(&decoded)) {
                 EventNovelty::First => {}
@@ -313,7 +313,7 @@ impl Sessions {
                     self.revive_shown_again(now, &mut changes);
                     return changes;
                 }
-                EventNovelty::Different => arrived = Arrival::UnderUsedId,
+                EventNovelty::Different => arrived = EventArrival::UnderUsedId,
             }
         }
         let young = state.is_young(envelope.timestamp);
@@ -324,7 +324,7 @@ impl Sessions {
                 &key,
                 decoded,
                 now,
-                Arrival::Replayed,
+                EventArrival::Replayed,
                 observer,
                 &mut changes,
             );
@@ -353,14 +353,14 @@ impl Sessions {
         key: &SessionKey,
         decoded: Box<Decoded>,
         now: Now,
-        arrived: Arrival,
+        arrived: EventArrival,
         observer: &mut dyn Observer,
         changes: &mut Vec<Change>,
     ) {
         // Only the payload is moved; the envelope stays in place.
         let event = decoded.event;
         let (envelope, findings) = (&decoded.envelope, &decoded.findings);
-        let replayed = arrived == Arrival::Replayed;
+        let replayed = arrived == EventArrival::Replayed;
         let mut context = Context::new(key, envelope, now, replayed, observer, changes);
         let invalid = findings
             .iter()
@@ -373,7 +373,7 @@ impl Sessions {
                 AnomalyDetail::Finding(finding),
             );
         }
-        if arrived == Arrival::UnderUsedId {
+        if arrived == EventArrival::UnderUsedId {
             self.anomaly(&mut context, AnomalyKind::EventIdReused, String::new());
         }
         self.take(&mut context, event);

@@ -57,7 +57,7 @@ impl TallyPlace {
 
 /// The counts of the open questions of one agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct OfAgent {
+struct AgentTally {
     open: usize,
     bytes: usize,
     asked: usize,
@@ -73,7 +73,7 @@ pub(super) struct Tally {
     raised: BTreeSet<QuestionId>,
     /// The raised questions that can be answered.
     answerable: BTreeSet<QuestionId>,
-    agents: BTreeMap<LinkAgent, OfAgent>,
+    agents: BTreeMap<LinkAgent, AgentTally>,
     /// The memory that the open questions of each link take.
     bytes: BTreeMap<LinkId, usize>,
     /// The questions held back during a replay, by the time of their arrival.
@@ -155,7 +155,7 @@ impl Tally {
         if agent.room.is_empty() {
             self.crowded.remove(&whose);
         }
-        if *agent == OfAgent::default() {
+        if *agent == AgentTally::default() {
             self.agents.remove(&whose);
         }
     }

@@ -294,7 +294,7 @@ fn a_declined_tool_is_no_danger_and_the_next_output_is_introduced() {
         "output.streaming",
         json!({"chunk": "Sent!", "position": 0, "complete": false}),
     );
-    assert!(first.iter().any(|what| matches!(what, ChangeKind::Output { after: Some(after), .. } if after.action == "Send an email to Bob" && after.fate == Fate::Rejected)));
+    assert!(first.iter().any(|what| matches!(what, ChangeKind::Output { after: Some(after), .. } if after.action == "Send an email to Bob" && after.fate == DenialReason::Rejected)));
     let second = stage.on(
         "output.streaming",
         json!({"chunk": " Bye.", "position": 5, "complete": true}),

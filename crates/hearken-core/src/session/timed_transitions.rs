@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::protocol::{Now, Unobserved};
 
-use super::action_fate::Fate;
+use super::action_fate::DenialReason;
 use super::change::{Change, ChangeKind};
 use super::context::Context;
 use super::deadline_index::DeadlineIndex;
@@ -136,7 +136,7 @@ impl Sessions {
                     self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut Unobserved);
                     self.note_decided(id);
                     if !question.accepts_when_silent() {
-                        self.follow(id, Fate::TimedOut);
+                        self.follow(id, DenialReason::TimedOut);
                     }
                     changes.push(self.bare_change(
                         &question,

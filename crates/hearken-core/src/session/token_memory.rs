@@ -35,12 +35,12 @@ pub enum TokenUse {
 
 /// A bounded memory of digests; the oldest goes first.
 #[derive(Debug, Clone)]
-struct Memory<T> {
+struct DigestMemory<T> {
     known: HashMap<Digest, T>,
     order: VecDeque<Digest>,
 }
 
-impl<T> Default for Memory<T> {
+impl<T> Default for DigestMemory<T> {
     fn default() -> Self {
         Self {
             known: HashMap::new(),
@@ -49,7 +49,7 @@ impl<T> Default for Memory<T> {
     }
 }
 
-impl<T> Memory<T> {
+impl<T> DigestMemory<T> {
     /// Remembers the first value under a digest.
     fn note(&mut self, digest: Digest, value: T, most: usize) {
         if self.known.contains_key(&digest) {
@@ -69,8 +69,8 @@ impl<T> Memory<T> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tokens {
     /// What each token was first used for.
-    asked: Memory<Digest>,
-    answered: Memory<()>,
+    asked: DigestMemory<Digest>,
+    answered: DigestMemory<()>,
 }
 
 impl Tokens {

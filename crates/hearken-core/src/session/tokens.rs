@@ -30,7 +30,7 @@ use super::token_memory::{Digest, TokenUse, shortened};
 
 /// What a question's token shows about the question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Claim {
+pub(super) enum TokenClaim {
     /// It is a new question, or an unanswered one that is repeated.
     Use(TokenUse),
     /// It is this open question, repeated.
@@ -41,9 +41,9 @@ pub(super) enum Claim {
 
 impl Sessions {
     /// Looks up what a question's token was used for on its link, and remembers this use.
-    pub(super) fn claim_token(&mut self, key: &SessionKey, body: &QuestionBody) -> Claim {
+    pub(super) fn claim_token(&mut self, key: &SessionKey, body: &QuestionBody) -> TokenClaim {
         let Some(token) = body.token() else {
-            return Claim::Use(TokenUse::Own);
+            return TokenClaim::Use(TokenUse::Own);
         };
         let holders = || {
             let of_token = self.questions.of_token(key.link, token);
@@ -51,7 +51,7 @@ impl Sessions {
         };
         let same = |question: &&Question| question.key == *key && question.body.is_same(body);
         if let Some(repeated) = holders().find(same) {
-            return Claim::Repeats(repeated.id);
+            return TokenClaim::Repeats(repeated.id);
         }
         // A session that asks again under its own token has changed its question.
         let own = |question: &&Question| {
@@ -66,9 +66,9 @@ impl Sessions {
         let tokens = self.tokens.entry(key.link).or_default();
         let used = tokens.note_asked(token, about);
         if let Some(changed) = changed {
-            return Claim::Changes(changed);
+            return TokenClaim::Changes(changed);
         }
-        Claim::Use(match first {
+        TokenClaim::Use(match first {
             Some(with) => TokenUse::Shared { with },
             None if used => TokenUse::UsedBefore,
             None => TokenUse::Own,

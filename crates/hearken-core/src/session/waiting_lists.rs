@@ -25,7 +25,7 @@ pub(super) const UNASKED_AFTER: Duration = Duration::from_secs(2);
 
 /// How an event came to be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(super) enum EventArrival {
     /// Just now.
     Live,
     /// As old news, right after connecting.
@@ -47,7 +47,7 @@ pub(super) enum UnraisedReason {
 #[derive(Debug, Clone)]
 pub(super) struct EarlyEvent {
     pub(super) decoded: Box<Decoded>,
-    pub(super) arrived: Arrival,
+    pub(super) arrived: EventArrival,
     pub(super) since: Duration,
 }
 

@@ -59,7 +59,7 @@ use std::time::Duration;
 
 use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
 use crate::protocol::{AgentId, Attachments, Now, OutputId, OutputStreaming, Urgency};
-use crate::session::{Change, ChangeKind, Fate, LinkId, SessionKey, Sessions};
+use crate::session::{Change, ChangeKind, DenialReason, LinkId, SessionKey, Sessions};
 use jiff::Timestamp;
 use smallvec::SmallVec;
 
@@ -236,10 +236,10 @@ impl Announcer {
                 if let Some(after) = after {
                     let args = [("action", Arg::Exact(after.action.clone(), None))];
                     let key = match after.fate {
-                        Fate::Rejected => "output.after_rejection",
-                        Fate::Declined => "output.after_declined",
-                        Fate::TimedOut => "output.after_timeout",
-                        Fate::Elsewhere => "output.after_elsewhere",
+                        DenialReason::Rejected => "output.after_rejection",
+                        DenialReason::Declined => "output.after_declined",
+                        DenialReason::TimedOut => "output.after_timeout",
+                        DenialReason::Elsewhere => "output.after_elsewhere",
                     };
                     let level = self.verbosity_of(change.key.link);
                     let segments = self.phrases.say(key, level, &args);

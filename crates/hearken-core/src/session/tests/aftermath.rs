@@ -4,7 +4,7 @@ use super::*;
 
 impl SessionStage {
     /// Makes the agent say something, and returns its introduction.
-    fn says(&mut self) -> Option<(String, Fate)> {
+    fn says(&mut self) -> Option<(String, DenialReason)> {
         let what = self.on(
             "output.streaming",
             json!({"chunk": "Sent!", "complete": false, "output_id": format!("o{}", self.count)}),
@@ -32,7 +32,7 @@ impl SessionStage {
     }
 }
 
-fn after(fate: Fate) -> Option<(String, Fate)> {
+fn after(fate: DenialReason) -> Option<(String, DenialReason)> {
     Some(("Send an email to Bob".into(), fate))
 }
 
@@ -41,12 +41,12 @@ fn what_is_claimed_after_a_decision_elsewhere_is_introduced_live_and_recorded() 
     for answerable in [true, false] {
         let mut stage = SessionStage::asks_unanswered("rpl_1", answerable);
         stage.done("send_email", "call_1", "error");
-        assert_eq!(stage.says(), after(Fate::Declined));
+        assert_eq!(stage.says(), after(DenialReason::Declined));
         assert_eq!(stage.says(), None, "once a question");
 
         let mut stage = SessionStage::asks_unanswered("rpl_1", answerable);
         stage.goes_to("thinking");
-        assert_eq!(stage.says(), after(Fate::Elsewhere));
+        assert_eq!(stage.says(), after(DenialReason::Elsewhere));
         assert_eq!(stage.says(), None);
     }
 }
@@ -55,7 +55,7 @@ fn what_is_claimed_after_a_decision_elsewhere_is_introduced_live_and_recorded() 
 fn what_is_claimed_after_a_timeout_is_introduced_by_our_count_and_by_the_producers() {
     let mut live = SessionStage::asks_unanswered("rpl_1", true);
     live.wait(300_000);
-    assert_eq!(live.says(), after(Fate::TimedOut));
+    assert_eq!(live.says(), after(DenialReason::TimedOut));
     live.goes_to("thinking");
     assert_eq!(live.says(), None, "once a question");
 
@@ -63,7 +63,7 @@ fn what_is_claimed_after_a_timeout_is_introduced_by_our_count_and_by_the_produce
     let mut recorded = SessionStage::asks_unanswered("rpl_1", false);
     recorded.wait(300_000);
     recorded.done("send_email", "call_1", "error");
-    assert_eq!(recorded.says(), after(Fate::TimedOut));
+    assert_eq!(recorded.says(), after(DenialReason::TimedOut));
 }
 
 #[test]
@@ -93,5 +93,5 @@ fn nobody_elses_decision_takes_the_place_of_the_persons_own() {
     stage.done("send_email", "call_1", "error");
     stage.ask_with("rpl_2", json!({"action": "Delete it"}));
     stage.goes_to("thinking");
-    assert_eq!(stage.says(), after(Fate::Rejected));
+    assert_eq!(stage.says(), after(DenialReason::Rejected));
 }
