@@ -10,7 +10,7 @@ use crate::session::{QuestionId, SessionKey};
 
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::segment::{Mark, Segment, join, join_shown, join_spoken};
-use crate::announce::words::spoken_language::Tongue;
+use crate::announce::words::spoken_language::SpokenLanguage;
 
 /// The maximum length of a repeated text as laid out, in characters: more than a large screen holds. Its parts
 /// contain all of it.
@@ -347,7 +347,7 @@ pub struct Announcement {
     /// The short sound before its words, if the voice can play it.
     pub cue: Option<Cue>,
     /// The language of the program's own words in it.
-    pub tongue: Arc<Tongue>,
+    pub tongue: Arc<SpokenLanguage>,
     /// The text direction that its source declares; `None` if it declares none.
     pub direction: Option<TextDirection>,
     /// The words, by speaker and language.

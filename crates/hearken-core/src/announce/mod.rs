@@ -20,9 +20,10 @@ pub use announcement::{
     QuestionRelation, Quote, QuoteKind, Tool, Topic, Weight,
 };
 pub use announcer::{
-    Announcer, AnswerMethod, AttachedMaterial, ChangeInSight, ChangeItem, ChangePlace, Copied,
-    KeptChange, KeptLine, LineInSight, NewAnnouncements, QuestionInSight, QuestionParts, Trust,
-    TurnPart, TurnText, hides_something, label_of, source_of, takes_two_steps,
+    Announcer, AnswerMethod, AttachedMaterial, ChangeInSight, ChangeItem, ChangePlace,
+    ClipboardText, KeptChange, KeptLine, LineInSight, NewAnnouncements, QuestionInSight,
+    QuestionParts, Trust, TurnPart, TurnText, hides_something, label_of, source_of,
+    takes_two_steps,
 };
 pub use history::History;
 pub use speech::delivery::Deliveries;
@@ -41,4 +42,4 @@ pub use words::phrase::{Arg, Args, BUILT_IN, BuiltIn, PhraseError, Phrases};
 pub use words::reason::{Detail, Reason};
 pub use words::scanned::{SCANNED, scanned};
 pub use words::segment::{Mark, Segment, join, join_shown, join_spoken};
-pub use words::spoken_language::Tongue;
+pub use words::spoken_language::SpokenLanguage;

@@ -11,7 +11,7 @@ use crate::session::{AnswerReach, LinkId, Question, QuestionBody, QuestionId};
 
 /// A way to answer that is explained in full once per run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Ways {
+pub(super) enum AnswerSteps {
     OneStep,
     TwoSteps,
 }
@@ -23,7 +23,7 @@ const MOST_AGENTS: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Explained {
     /// The ways to answer.
-    pub(super) ways: BTreeMap<Ways, QuestionId>,
+    pub(super) ways: BTreeMap<AnswerSteps, QuestionId>,
     /// The agents already reported as stating no risk.
     pub(super) risks: BTreeMap<(LinkId, AgentId), QuestionId>,
 }
@@ -52,10 +52,12 @@ pub(super) fn unanswerable(question: &Question) -> Option<&'static str> {
 }
 
 /// Returns the way to answer a confirmation. Clarifications return `None`: theirs is short and is explained each time.
-pub(super) fn ways(question: &Question) -> Option<Ways> {
+pub(super) fn ways(question: &Question) -> Option<AnswerSteps> {
     match (&question.body, unanswerable(question)) {
-        (QuestionBody::Confirmation(_), None) if takes_two_steps(question) => Some(Ways::TwoSteps),
-        (QuestionBody::Confirmation(_), None) => Some(Ways::OneStep),
+        (QuestionBody::Confirmation(_), None) if takes_two_steps(question) => {
+            Some(AnswerSteps::TwoSteps)
+        }
+        (QuestionBody::Confirmation(_), None) => Some(AnswerSteps::OneStep),
         (QuestionBody::Confirmation(_), Some(_)) | (QuestionBody::Clarification(_), _) => None,
     }
 }

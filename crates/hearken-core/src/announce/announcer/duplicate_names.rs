@@ -13,7 +13,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 use smallvec::SmallVec;
 
-use crate::announce::words::naming::Looks;
+use crate::announce::words::naming::NameCache;
 use crate::protocol::AgentId;
 use crate::session::{KeyedItem, KeyedSlab, LinkId, Session, SessionKey, Sessions};
 
@@ -32,12 +32,12 @@ struct LookalikeClass {
 
 /// A class and the number of its sessions.
 #[derive(Debug)]
-struct Counted {
+struct ClassCount {
     sort: LookalikeClass,
     sessions: usize,
 }
 
-impl KeyedItem for Counted {
+impl KeyedItem for ClassCount {
     type Key = LookalikeClass;
 
     fn key(&self) -> &LookalikeClass {
@@ -66,13 +66,13 @@ pub(super) struct Namesakes {
     naming: u64,
     /// For each session place, the place of the class in which its session was counted.
     known: Vec<Option<usize>>,
-    sorts: KeyedSlab<Counted>,
+    sorts: KeyedSlab<ClassCount>,
     groups: HashMap<Group, usize>,
 }
 
 impl Namesakes {
     /// Counts what changed since the last call.
-    pub(super) fn follow(&mut self, sessions: &Sessions, looks: &Looks) {
+    pub(super) fn follow(&mut self, sessions: &Sessions, looks: &NameCache) {
         let naming = sessions.naming();
         if naming == self.naming {
             return;
@@ -97,7 +97,7 @@ impl Namesakes {
         self.naming = naming;
     }
 
-    fn count(&mut self, place: usize, session: Option<&Session>, looks: &Looks) {
+    fn count(&mut self, place: usize, session: Option<&Session>, looks: &NameCache) {
         if self.known.len() <= place {
             self.known.resize(place + 1, None);
         }
@@ -122,7 +122,7 @@ impl Namesakes {
             for group in groups(&sort) {
                 *self.groups.entry(group).or_default() += 1;
             }
-            self.sorts.insert(Counted { sort, sessions: 1 })
+            self.sorts.insert(ClassCount { sort, sessions: 1 })
         })
     }
 
@@ -228,7 +228,7 @@ impl Namesakes {
     }
 }
 
-fn sort_of(session: &Session, looks: &Looks) -> LookalikeClass {
+fn sort_of(session: &Session, looks: &NameCache) -> LookalikeClass {
     let request = session.request.as_deref();
     let words = request.and_then(|request| looks.first_words(request));
     LookalikeClass {
@@ -279,7 +279,7 @@ mod tests {
         name: &Arc<str>,
         beside: bool,
         sessions: &Sessions,
-        looks: &Looks,
+        looks: &NameCache,
     ) -> [bool; 3] {
         let key = &session.key;
         let words = |session: &Session| {
@@ -314,7 +314,7 @@ mod tests {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (dice >> 33) % sides
         };
-        let looks = Looks::default();
+        let looks = NameCache::default();
         let mut sessions = Sessions::default();
         let (mut often, mut seldom) = (Namesakes::default(), Namesakes::default());
         let mut answers = [[0; 2]; 3];
@@ -381,7 +381,7 @@ mod tests {
         }
         let rest = sessions.iter().count();
         often.follow(&sessions, &looks);
-        let counted: Vec<&Counted> = often.sorts.iter_mut().map(|counted| &*counted).collect();
+        let counted: Vec<&ClassCount> = often.sorts.iter_mut().map(|counted| &*counted).collect();
         assert_eq!(
             counted
                 .iter()

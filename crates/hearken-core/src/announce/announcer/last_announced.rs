@@ -13,26 +13,26 @@ use crate::session::{QuestionId, Session};
 /// What each session's next announcement needs, indexed by the session's place: with thousands of sessions
 /// taking turns, searching the history would cost as much as everything else together.
 #[derive(Debug, Default)]
-pub(super) struct Last {
-    known: Vec<Record>,
+pub(super) struct AnnouncedSessions {
+    known: Vec<AnnouncedSession>,
 }
 
 /// The record of one session.
 #[derive(Debug, Default)]
-struct Record {
+struct AnnouncedSession {
     /// The session's number, because a later session may use the same place. No session has the number 0.
     number: u64,
     /// When its words were last spoken.
     said: Option<Duration>,
     /// The question that was announced since its last tool call.
     asked: Option<QuestionId>,
-    name: Option<Name>,
+    name: Option<AgentName>,
 }
 
 /// The display name of a session, valid until something changes that it was derived from: every announcement needs
 /// one, and deriving it takes longer than looking it up.
 #[derive(Debug)]
-struct Name {
+struct AgentName {
     /// The state of naming for which it was found ([`Sessions::naming`](crate::session::Sessions::naming)).
     naming: u64,
     /// The agent's own name for itself.
@@ -58,7 +58,7 @@ pub(super) enum Distinction {
     Id,
 }
 
-impl Last {
+impl AnnouncedSessions {
     /// Returns the name of a session whose agent calls itself `agent`, if it is known and still valid.
     pub(super) fn name(
         &self,
@@ -92,7 +92,7 @@ impl Last {
             return Arc::clone(&name.told);
         }
         let told: Arc<str> = found(&apart).into();
-        known.name = Some(Name {
+        known.name = Some(AgentName {
             naming,
             agent: Arc::clone(agent),
             apart,
@@ -138,20 +138,21 @@ impl Last {
         self.of(session)?.asked
     }
 
-    fn of(&self, session: &Session) -> Option<&Record> {
+    fn of(&self, session: &Session) -> Option<&AnnouncedSession> {
         let known = self.known.get(session.place)?;
         (known.number == session.number).then_some(known)
     }
 
-    fn of_mut(&mut self, session: &Session) -> Option<&mut Record> {
+    fn of_mut(&mut self, session: &Session) -> Option<&mut AnnouncedSession> {
         if self.known.len() <= session.place {
-            self.known.resize_with(session.place + 1, Record::default);
+            self.known
+                .resize_with(session.place + 1, AnnouncedSession::default);
         }
         let known = self.known.get_mut(session.place)?;
         if known.number != session.number {
-            *known = Record {
+            *known = AnnouncedSession {
                 number: session.number,
-                ..Record::default()
+                ..AnnouncedSession::default()
             };
         }
         Some(known)

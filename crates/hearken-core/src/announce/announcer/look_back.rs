@@ -17,7 +17,7 @@ use crate::announce::words::phrase::Arg;
 
 /// Counts of what happened in a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Counts {
+struct EventCounts {
     started: usize,
     completed: usize,
     cancelled: usize,
@@ -30,7 +30,7 @@ struct Counts {
     dangers: usize,
 }
 
-impl Counts {
+impl EventCounts {
     /// Counts announcements; the responses to keys and lines are no news.
     fn of<'a>(announcements: impl Iterator<Item = &'a Arc<Announcement>>) -> Self {
         let mut counts = Self::default();
@@ -85,7 +85,7 @@ impl Announcer {
         let recent = self.history().iter().rev();
         let recent = recent.take_while(|told| told.at.monotonic >= since);
         let running = running(sessions, |_| true);
-        let mut args = self.counted(Counts::of(recent), open, running);
+        let mut args = self.counted(EventCounts::of(recent), open, running);
         args.push(("time", Arg::Own(time)));
         self.phrases.text("away", &args)
     }
@@ -103,14 +103,19 @@ impl Announcer {
         let recent = recent
             .take_while(|told| told.id >= from)
             .filter(|told| told.key.as_ref().is_some_and(&is_of));
-        let counts = Counts::of(recent);
+        let counts = EventCounts::of(recent);
         let running = running(sessions, is_of);
-        let is_nothing = counts == Counts::default() && open == 0 && running == 0;
+        let is_nothing = counts == EventCounts::default() && open == 0 && running == 0;
         (!is_nothing).then(|| self.counted(counts, open, running))
     }
 
     /// Returns the words for counts, open questions and running sessions.
-    fn counted(&self, counts: Counts, open: usize, running: usize) -> Vec<(&'static str, Arg)> {
+    fn counted(
+        &self,
+        counts: EventCounts,
+        open: usize,
+        running: usize,
+    ) -> Vec<(&'static str, Arg)> {
         let list = |counted: &[&[(&str, usize)]]| {
             let words: Vec<String> = counted
                 .iter()

@@ -47,8 +47,8 @@ pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::AnswerMethod;
 pub use kept_lines::{KeptChange, KeptLine};
 pub use read_parts::{
-    AttachedMaterial, ChangeInSight, ChangeItem, ChangePlace, Copied, LineInSight, QuestionInSight,
-    QuestionParts, TurnPart, TurnText, source_of,
+    AttachedMaterial, ChangeInSight, ChangeItem, ChangePlace, ClipboardText, LineInSight,
+    QuestionInSight, QuestionParts, TurnPart, TurnText, source_of,
 };
 pub use trust::Trust;
 
@@ -74,7 +74,7 @@ use crate::announce::text::coalesce::{
 use crate::announce::text::content_type::code_language;
 use crate::announce::text::normalise::{ProseReader, Readable};
 use crate::announce::text::speakable::{self, Profile};
-use crate::announce::words::naming::Looks;
+use crate::announce::words::naming::NameCache;
 use crate::announce::words::phrase::{Arg, Args, Phrases};
 use crate::announce::words::segment::{Mark, Segment};
 use agent_version::AgentVersion;
@@ -82,10 +82,10 @@ use answerable::Explained;
 use draft::Draft;
 use duplicate_names::Namesakes;
 use interned::SharedValues;
-use last_announced::Last;
+use last_announced::AnnouncedSessions;
 use muting::Muting;
 use open_outputs::{OutputState, Outputs};
-use recent_words::Recent;
+use recent_words::RecentAnnouncements;
 use unasked_changes::AgentsThatAsked;
 
 /// The announcements that a change or a moment produces: hardly ever more than two.
@@ -98,11 +98,11 @@ const MOST_UNBELIEVED: usize = 4096;
 #[derive(Debug)]
 pub struct Announcer {
     phrases: Arc<Phrases>,
-    looks: Looks,
+    looks: NameCache,
     /// The line labels in their visual form; no agent may be called by one.
     labels: Vec<String>,
     /// What each session's next announcement needs.
-    last: RefCell<Last>,
+    last: RefCell<AnnouncedSessions>,
     /// Counts of the sessions that share a name.
     namesakes: RefCell<Namesakes>,
     manner: AnswerMethod,
@@ -112,7 +112,7 @@ pub struct Announcer {
     history: History,
     next: u64,
     outputs: Outputs,
-    recent: Recent,
+    recent: RecentAnnouncements,
     /// The tools and the facts of recent announcements, for sharing.
     tools: SharedValues<Tool>,
     facts: SharedValues<EventFacts>,
@@ -141,7 +141,7 @@ impl Announcer {
         Self {
             labels: agent_names::labels(&phrases),
             phrases,
-            looks: Looks::default(),
+            looks: NameCache::default(),
             last: RefCell::default(),
             namesakes: RefCell::default(),
             manner,
@@ -150,7 +150,7 @@ impl Announcer {
             history: History::default(),
             next: 0,
             outputs: Outputs::default(),
-            recent: Recent::default(),
+            recent: RecentAnnouncements::default(),
             tools: SharedValues::default(),
             facts: SharedValues::default(),
             made: RefCell::default(),

@@ -170,15 +170,15 @@ fn mark_changed(lines: &mut [LineInSight], gone: usize) {
 }
 
 /// The parts of a text.
-type Parts = Vec<Range<usize>>;
+type TextRanges = Vec<Range<usize>>;
 
 /// Returns the parts in which two lines differ; `None` if they have too little in common, or are too long.
-fn changed(old: &str, new: &str) -> Option<(Parts, Parts)> {
+fn changed(old: &str, new: &str) -> Option<(TextRanges, TextRanges)> {
     if old.chars().count().max(new.chars().count()) > LONGEST_COMPARED {
         return None;
     }
     let (before, after) = (words(old), words(new));
-    let (mut gone, mut come) = (Parts::new(), Parts::new());
+    let (mut gone, mut come) = (TextRanges::new(), TextRanges::new());
     let mut same = 0;
     for step in capture_diff_slices(Algorithm::Myers, &before, &after) {
         if let DiffOp::Equal { .. } = step {

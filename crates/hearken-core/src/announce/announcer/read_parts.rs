@@ -37,7 +37,7 @@ pub struct TurnText {
     /// Its parts, in order.
     pub parts: Vec<TurnPart>,
     /// What is copied if no part is selected: everything, then its code blocks.
-    pub copied: Arc<[Copied]>,
+    pub copied: Arc<[ClipboardText]>,
     /// The newest history entry that belongs to it.
     pub last: AnnouncementId,
 }
@@ -56,12 +56,12 @@ pub struct TurnPart {
     /// prose.
     pub code_line: Option<usize>,
     /// What is copied if this part is selected: the paragraph, then each inline code in it; or the code block.
-    pub copied: Arc<[Copied]>,
+    pub copied: Arc<[ClipboardText]>,
 }
 
 /// Something that can be copied to the clipboard.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Copied {
+pub struct ClipboardText {
     /// The text, with invisible characters cleaned out.
     pub text: Arc<str>,
     /// The sentence that announces the copying.

@@ -19,9 +19,9 @@ const MOST_RECENT: usize = 64;
 
 /// The most recent announcements.
 #[derive(Debug, Default)]
-pub(super) struct Recent(VecDeque<RecentWords>);
+pub(super) struct RecentAnnouncements(VecDeque<RecentWords>);
 
-impl Recent {
+impl RecentAnnouncements {
     /// Returns whether the same was announced recently; if not, records it. An announcement that was only shown
     /// does not keep a later one from being spoken.
     pub(super) fn has(&mut self, announcement: &Announcement) -> bool {

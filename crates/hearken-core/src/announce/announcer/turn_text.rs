@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use super::Announcer;
-use super::read_parts::{Copied, TurnPart, TurnText, written};
+use super::read_parts::{ClipboardText, TurnPart, TurnText, written};
 use crate::announce::announcement::{Announcement, AnnouncementId, AnnouncementKind, Class, Topic};
 use crate::announce::text::markdown::{Is, inline_code, items, outline};
 use crate::announce::text::normalise::{clean, clean_lines};
@@ -71,7 +71,7 @@ impl Announcer {
         Some(self.turn_of(agent, &texts(&of_it), newest))
     }
 
-    fn turn_of(&self, agent: Arc<str>, texts: &Texts, last: AnnouncementId) -> TurnText {
+    fn turn_of(&self, agent: Arc<str>, texts: &TurnTexts, last: AnnouncementId) -> TurnText {
         let mut parts: Vec<TurnPart> = Vec::new();
         let (mut said, mut unsaid) = (Vec::new(), 0_u64);
         let (mut bytes, mut after_code) = (0, false);
@@ -136,7 +136,7 @@ impl Announcer {
             words.extend(self.fill("turn.more", level, &[("n", Arg::own(unsaid))]));
         }
         let n = Arg::own(all.lines().count());
-        let whole = Copied {
+        let whole = ClipboardText {
             text: all.into(),
             words: self.fill("copy.answer", level, &[("n", n)]),
         };
@@ -176,13 +176,13 @@ impl Announcer {
         parts: &mut Vec<TurnPart>,
     ) {
         let level = self.verbosity();
-        let paragraph = Copied {
+        let paragraph = ClipboardText {
             text: clean_lines(written).trim().into(),
             words: self.fill("copy.paragraph", level, &[]),
         };
         let inline = inline_code(written).into_iter().take(MOST_COPIED);
         let inline = inline.map(|code| self.copied_exactly(code));
-        let copied: Arc<[Copied]> = std::iter::once(paragraph).chain(inline).collect();
+        let copied: Arc<[ClipboardText]> = std::iter::once(paragraph).chain(inline).collect();
         let mut rest = written;
         let mut first = true;
         while !rest.trim().is_empty() {
@@ -204,16 +204,16 @@ impl Announcer {
     }
 
     /// Returns a text that is copied unchanged and read sign by sign, such as a command or a question's action.
-    pub fn copied_exactly(&self, text: &str) -> Copied {
+    pub fn copied_exactly(&self, text: &str) -> ClipboardText {
         let args = [("text", Arg::Exact(text.to_owned(), None))];
-        Copied {
+        ClipboardText {
             text: clean_code(text).into(),
             words: self.fill("copy.exactly", self.verbosity(), &args),
         }
     }
 
     /// Adds the parts of a code block, first what it is and then each line; returns what can be copied.
-    fn code(&self, info: &str, lines: &[&str], parts: &mut Vec<TurnPart>) -> Copied {
+    fn code(&self, info: &str, lines: &[&str], parts: &mut Vec<TurnPart>) -> ClipboardText {
         let level = self.verbosity();
         let language = self.phrases.lexicon().code_language(info);
         let args = [
@@ -221,11 +221,11 @@ impl Announcer {
             ("n", Arg::own(lines.len())),
         ];
         let text: Vec<String> = lines.iter().map(|line| clean_code(line)).collect();
-        let block = Copied {
+        let block = ClipboardText {
             text: text.join("\n").into(),
             words: self.fill("copy.code", level, &args),
         };
-        let copied: Arc<[Copied]> = Arc::new([block.clone()]);
+        let copied: Arc<[ClipboardText]> = Arc::new([block.clone()]);
         parts.push(TurnPart {
             words: self.fill("turn.code", level, &args),
             is_landmark: true,
@@ -286,14 +286,14 @@ impl Announcer {
 }
 
 /// The texts of a turn, one for each output, with their languages.
-struct Texts {
+struct TurnTexts {
     all: Vec<(String, Option<String>)>,
     /// How many earlier pieces are left out.
     left: u64,
 }
 
 /// Joins the entries of a turn into the text that was written, each output separately, as several may interleave.
-fn texts(entries: &[&Arc<Announcement>]) -> Texts {
+fn texts(entries: &[&Arc<Announcement>]) -> TurnTexts {
     // Newer text is worth more than older text.
     let mut bytes = 0;
     let kept = entries.iter().rev().take_while(|told| {
@@ -319,7 +319,7 @@ fn texts(entries: &[&Arc<Announcement>]) -> Texts {
             )),
         }
     }
-    Texts {
+    TurnTexts {
         all: all
             .into_iter()
             .map(|(_, text, language)| (text, language))

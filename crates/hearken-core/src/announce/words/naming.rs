@@ -233,19 +233,19 @@ const BESIDES: usize = 128;
 /// Remembers how names look, and the first words of requests: determining these takes longer than announcing an
 /// event, and every event needs them for the same few names.
 #[derive(Debug, Default)]
-pub struct Looks {
-    names: RefCell<Remembered<Arc<str>>>,
-    requests: RefCell<Remembered<Option<Arc<str>>>>,
+pub struct NameCache {
+    names: RefCell<TextCache<Arc<str>>>,
+    requests: RefCell<TextCache<Option<Arc<str>>>>,
 }
 
 /// Results by the text from which they were computed.
 #[derive(Debug)]
-struct Remembered<T> {
+struct TextCache<T> {
     known: HashMap<String, T>,
     bytes: usize,
 }
 
-impl<T> Default for Remembered<T> {
+impl<T> Default for TextCache<T> {
     fn default() -> Self {
         Self {
             known: HashMap::default(),
@@ -254,7 +254,7 @@ impl<T> Default for Remembered<T> {
     }
 }
 
-impl Looks {
+impl NameCache {
     /// Returns the same as [`look`].
     pub fn of(&self, name: &str) -> Arc<str> {
         remembered(&self.names, name, || look(name).into())
@@ -269,7 +269,7 @@ impl Looks {
 }
 
 fn remembered<T: Clone>(
-    remembered: &RefCell<Remembered<T>>,
+    remembered: &RefCell<TextCache<T>>,
     text: &str,
     find_out: impl FnOnce() -> T,
 ) -> T {
@@ -280,7 +280,7 @@ fn remembered<T: Clone>(
     let mut remembered = remembered.borrow_mut();
     let bytes = text.len() + BESIDES;
     if remembered.bytes + bytes > MOST_BYTES {
-        *remembered = Remembered::default();
+        *remembered = TextCache::default();
     }
     remembered.bytes += bytes;
     remembered.known.insert(text.to_owned(), found.clone());
@@ -451,7 +451,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_would_be_found_out_and_has_a_bound() {
-        let looks = Looks::default();
+        let looks = NameCache::default();
         for round in 0..2 {
             for name in ["Bank", "B\u{430}nk", "", "hearken"] {
                 assert_eq!(*looks.of(name), look(name), "{name:?} {round}");

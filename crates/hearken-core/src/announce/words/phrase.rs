@@ -26,7 +26,7 @@ use super::language;
 use super::naming::{answer_of, name_of};
 use super::scanned::SCANNED;
 use super::segment::Segment;
-use super::spoken_language::Tongue;
+use super::spoken_language::SpokenLanguage;
 use crate::announce::text::normalise::{Pronunciation, Words};
 use crate::announce::text::speakable::Lexicon;
 
@@ -61,7 +61,7 @@ pub struct PhraseError(#[from] toml::de::Error);
 /// The phrases of one language.
 #[derive(Debug, Clone)]
 pub struct Phrases {
-    tongue: Arc<Tongue>,
+    tongue: Arc<SpokenLanguage>,
     index: Arc<PhraseIndex>,
     /// The names of the person's keys, by their commands; a missing command has its usual key.
     keys: BTreeMap<String, String>,
@@ -107,7 +107,7 @@ impl Leveled {
 /// The part of a phrase file after the phrases.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rest {
+struct OtherSections {
     /// The help's words, by the English ones in the table of keys.
     #[serde(default)]
     help: BTreeMap<String, String>,
@@ -193,11 +193,11 @@ impl Phrases {
     pub fn built_in(file: &'static BuiltIn) -> Result<Self, PhraseError> {
         // English has nothing here: its other words are in the code.
         let rest = match file.rest {
-            "" => Rest::default(),
+            "" => OtherSections::default(),
             rest => toml::from_str(rest)?,
         };
         Ok(Self {
-            tongue: Arc::new(Tongue {
+            tongue: Arc::new(SpokenLanguage {
                 language: file.tag.to_owned(),
                 voice: None,
             }),
@@ -221,13 +221,13 @@ impl Phrases {
     }
 
     /// Returns the language of the phrases and that of their voice.
-    pub fn tongue(&self) -> &Arc<Tongue> {
+    pub fn tongue(&self) -> &Arc<SpokenLanguage> {
         &self.tongue
     }
 
     /// Sets the language of the voice that speaks the phrases.
     pub fn voiced(self, tag: &str) -> Self {
-        let tongue = Tongue {
+        let tongue = SpokenLanguage {
             language: self.tongue.language.clone(),
             voice: Some(tag.to_owned()),
         };

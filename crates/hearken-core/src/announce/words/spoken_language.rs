@@ -5,7 +5,7 @@
 /// Every announcement carries its own: after a change of language, earlier announcements keep the voice
 /// that can speak them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tongue {
+pub struct SpokenLanguage {
     /// The language of the words (BCP 47).
     pub language: String,
     /// The tag for a voice that speaks them; `None` leaves it to the engine's own default.

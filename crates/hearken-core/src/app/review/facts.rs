@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Announcement, Arg, Copied, EventFacts, Quote, QuoteKind};
+use crate::announce::{Announcement, Arg, ClipboardText, EventFacts, Quote, QuoteKind};
 use crate::config::Verbosity;
 use crate::session::{QuestionBody, QuestionId};
 
@@ -133,7 +133,7 @@ fn copy_address(found: &Announcement, cx: &mut AppCx) {
 }
 
 /// Copies a text to the terminal's clipboard.
-fn give(copied: &Copied, cx: &mut AppCx) {
+fn give(copied: &ClipboardText, cx: &mut AppCx) {
     if !cx.face.copies() {
         cx.respond("copy.nowhere", &[]);
     } else if copied.text.len() > LONGEST_COPY {

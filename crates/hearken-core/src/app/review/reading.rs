@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Copied, Quote, QuoteKind, Segment, TurnPart, TurnText};
+use crate::announce::{ClipboardText, Quote, QuoteKind, Segment, TurnPart, TurnText};
 use crate::session::QuestionId;
 
 /// What the parts belong to.
@@ -47,7 +47,7 @@ struct OpenReading {
     /// The indentation of the last line of code read.
     indent: String,
     /// What is copied before the first step.
-    whole: Arc<[Copied]>,
+    whole: Arc<[ClipboardText]>,
     /// How many of the copies at this place were made.
     copies: usize,
 }
@@ -94,7 +94,7 @@ impl Reading {
         of: ReadingTarget,
         quote: Option<Quote>,
         parts: Vec<ReadingPart>,
-        whole: Arc<[Copied]>,
+        whole: Arc<[ClipboardText]>,
     ) {
         self.open = (!parts.is_empty()).then_some(OpenReading {
             of,
@@ -130,7 +130,7 @@ impl Reading {
 
     /// Returns what to copy next from an agent's turn: the last part read, or the whole turn before the first
     /// step; then the pieces in it, one by one; then from the beginning again.
-    pub(super) fn copy(&mut self) -> Option<Copied> {
+    pub(super) fn copy(&mut self) -> Option<ClipboardText> {
         let open = self.open.as_mut()?;
         let of_place = match open.at.and_then(|at| open.parts.get(at)) {
             Some(ReadingPart::OfTurn(part)) => &part.copied,

@@ -13,7 +13,7 @@ mod speaking;
 
 use std::sync::Arc;
 
-use crate::announce::Tongue;
+use crate::announce::SpokenLanguage;
 use crate::config::{Delivery, Knob};
 
 /// The state needed for changing the voice.
@@ -30,12 +30,12 @@ pub(super) struct Tuning {
     /// The engine's own settings, as reported.
     own: Delivery,
     /// How the program's own words were spoken when the run began.
-    tongue: Arc<Tongue>,
+    tongue: Arc<SpokenLanguage>,
 }
 
 impl Tuning {
     /// Creates it with the settings of the voice.
-    pub(super) fn new(start: Delivery, tongue: Arc<Tongue>) -> Self {
+    pub(super) fn new(start: Delivery, tongue: Arc<SpokenLanguage>) -> Self {
         Self {
             at: 0,
             kept: start.clone(),
@@ -47,12 +47,12 @@ impl Tuning {
     }
 
     /// Returns how the program's own words were spoken when the run began.
-    fn tongue(&self) -> &Tongue {
+    fn tongue(&self) -> &SpokenLanguage {
         &self.tongue
     }
 
     #[cfg(test)]
-    pub(super) fn set_tongue(&mut self, tongue: Arc<Tongue>) {
+    pub(super) fn set_tongue(&mut self, tongue: Arc<SpokenLanguage>) {
         self.tongue = tongue;
     }
 

@@ -172,7 +172,7 @@ struct PlayingUtterance {
 
 /// Silenced speech that can continue.
 #[derive(Debug, Clone)]
-struct Silenced {
+struct SilencedItem {
     item: QueueItem,
     /// The mark of its output, if more of that waits or is to come.
     holds: Option<u64>,
@@ -202,7 +202,7 @@ pub struct SpeechQueue {
     deliveries: Deliveries,
     phrases: Arc<Phrases>,
     /// Silenced speech that can continue, the most recent last.
-    silenced: Vec<Silenced>,
+    silenced: Vec<SilencedItem>,
     /// How many announcements the person skipped without being told the count.
     skipped: u64,
     trail: Trail,

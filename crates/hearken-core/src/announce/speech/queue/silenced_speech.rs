@@ -13,8 +13,8 @@ use std::time::Duration;
 use super::lanes::Lane;
 use super::place::is_long;
 use super::{
-    CutOutcome, PlayingUtterance, QueueItem, Silenced, SpeechQueue, UtteranceFate, VoiceCommand,
-    WaitingUtterance,
+    CutOutcome, PlayingUtterance, QueueItem, SilencedItem, SpeechQueue, UtteranceFate,
+    VoiceCommand, WaitingUtterance,
 };
 use crate::announce::announcement::{Announcement, Opening, QuestionRelation};
 
@@ -43,7 +43,7 @@ impl SpeechQueue {
         if let Some(mark) = holds {
             self.hold(mark);
         }
-        self.pile(Silenced { item, holds });
+        self.pile(SilencedItem { item, holds });
     }
 
     /// Ends the answer to a key in favour of something else. A long answer is kept, unless the other speech is
@@ -59,7 +59,7 @@ impl SpeechQueue {
         }
     }
 
-    fn pile(&mut self, silenced: Silenced) {
+    fn pile(&mut self, silenced: SilencedItem) {
         // Only the last answer to a key is still of use.
         if silenced.item.home == Lane::Response {
             self.forget_silenced(UtteranceFate::Replaced, |it| it.home == Lane::Response);
@@ -87,7 +87,7 @@ impl SpeechQueue {
         }
     }
 
-    fn skip_silenced(&mut self, silenced: Silenced, fate: UtteranceFate) {
+    fn skip_silenced(&mut self, silenced: SilencedItem, fate: UtteranceFate) {
         let item = &silenced.item;
         self.ledger.note(item.home, fate, item.counts());
         if fate == UtteranceFate::Skipped {
@@ -140,7 +140,7 @@ impl SpeechQueue {
         if item.home != Lane::Text {
             return false;
         }
-        let holds = |it: &&mut Silenced| it.holds == Some(item.mark);
+        let holds = |it: &&mut SilencedItem| it.holds == Some(item.mark);
         let Some(silenced) = self.silenced.iter_mut().find(holds) else {
             return false;
         };
@@ -203,9 +203,9 @@ impl SpeechQueue {
     }
 
     /// Queues a silenced item again: before all other texts or, if it is urgent, after everything urgent.
-    pub(super) fn take_up(&mut self, silenced: Silenced, now: Duration) {
+    pub(super) fn take_up(&mut self, silenced: SilencedItem, now: Duration) {
         self.quiet_until = None;
-        let Silenced { item, holds } = silenced;
+        let SilencedItem { item, holds } = silenced;
         if let Some(mark) = holds.or((item.home == Lane::Text).then_some(item.mark)) {
             // Speech that the person asks for is not folded.
             self.each_text(mark, |waiting| match waiting {
@@ -231,7 +231,10 @@ impl SpeechQueue {
     }
 
     /// Removes and returns the item that was silenced last, if it satisfies `is_it`.
-    pub(super) fn pop_silenced(&mut self, is_it: impl Fn(&QueueItem) -> bool) -> Option<Silenced> {
+    pub(super) fn pop_silenced(
+        &mut self,
+        is_it: impl Fn(&QueueItem) -> bool,
+    ) -> Option<SilencedItem> {
         let last = self.silenced.last()?;
         match is_it(&last.item) {
             true => self.silenced.pop(),
