@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::announce::Arg;
 use crate::announce::direction::isolate;
-use crate::announce::normalise::{BlockIs, StyledText, TextBlock, TextTable};
+use crate::announce::normalise::{BlockKind, StyledText, TextBlock, TextTable};
 use crate::protocol::TextDirection;
 
 use super::text_rows::{self, PaneRow};
@@ -41,14 +41,17 @@ pub(super) fn rows(view: View<'_>, blocks: &[TextBlock], layout: Layout) -> Vec<
     let mut all: Vec<PaneRow> = Vec::new();
     let mut last: Option<&TextBlock> = None;
     for block in blocks {
-        let is_list = |block: &TextBlock| matches!(block.is, BlockIs::Item(..));
+        let is_list = |block: &TextBlock| matches!(block.is, BlockKind::Item(..));
         let items = last.is_some_and(|last| is_list(last) && is_list(block));
         let stands_alone = |block: &TextBlock| match block.is {
-            BlockIs::Heading(..) | BlockIs::Table(_) | BlockIs::Code(..) => true,
-            BlockIs::Paragraph(_) | BlockIs::Item(..) | BlockIs::Quote(..) | BlockIs::Rule => false,
+            BlockKind::Heading(..) | BlockKind::Table(_) | BlockKind::Code(..) => true,
+            BlockKind::Paragraph(_)
+            | BlockKind::Item(..)
+            | BlockKind::Quote(..)
+            | BlockKind::Rule => false,
         };
         let gap = last.is_some_and(|last| {
-            let follows_head = matches!(last.is, BlockIs::Heading(..)) && !block.apart;
+            let follows_head = matches!(last.is, BlockKind::Heading(..)) && !block.apart;
             let apart = block.apart || stands_alone(block) || stands_alone(last);
             apart && !items && !follows_head
         });
@@ -68,15 +71,15 @@ fn block_rows(view: View<'_>, block: &TextBlock, layout: Layout) -> Vec<PaneRow>
         ..layout
     };
     match &block.is {
-        BlockIs::Heading(hashes, text) => {
+        BlockKind::Heading(hashes, text) => {
             let mark = format!("{} ", "#".repeat(*hashes));
             text_rows(view, &mark, text, within, view.look.heading())
         }
-        BlockIs::Paragraph(text) => {
+        BlockKind::Paragraph(text) => {
             let rows = text_rows(view, "", text, within, view.look.text());
             text_rows::set_in(rows, columns(by))
         }
-        BlockIs::Item(mark, text) => {
+        BlockKind::Item(mark, text) => {
             let before = by.saturating_sub(STEP);
             let mark = match mark.split_once(' ') {
                 // A box says that it is an item.
@@ -89,17 +92,17 @@ fn block_rows(view: View<'_>, block: &TextBlock, layout: Layout) -> Vec<PaneRow>
             let rows = text_rows::led_by(rows, &mark, &" ".repeat(mark.width()));
             text_rows::set_in(rows, columns(before))
         }
-        BlockIs::Quote(depth, text) => {
+        BlockKind::Quote(depth, text) => {
             let mark = QUOTED.repeat(*depth);
             let width = narrower(within.width, mark.width());
             let rows = text_rows(view, "", text, Layout { width, ..within }, view.look.text());
             text_rows::set_in(text_rows::led_by(rows, &mark, &mark), columns(by))
         }
-        BlockIs::Table(table) => text_rows::set_in(table_rows(view, table, within), columns(by)),
-        BlockIs::Code(info, lines) => {
+        BlockKind::Table(table) => text_rows::set_in(table_rows(view, table, within), columns(by)),
+        BlockKind::Code(info, lines) => {
             text_rows::set_in(code_rows(view, info, lines, within), columns(by))
         }
-        BlockIs::Rule => {
+        BlockKind::Rule => {
             let line = "─".repeat(usize::from(layout.width).min(RULE));
             vec![PaneRow::own(line, view.look.text())]
         }

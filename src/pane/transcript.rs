@@ -14,7 +14,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::normalise::{BlockIs, blocks};
+use crate::announce::normalise::{BlockKind, blocks};
 use crate::announce::{
     Announcement, AnnouncementKind, Class, Mark, Presentation, QuestionRelation, Segment,
     join_shown, source_of,
@@ -374,7 +374,7 @@ fn text(
     let (mut all, rest) = match blocks.split_first() {
         None => return Vec::new(),
         Some((first, rest)) => match &first.is {
-            BlockIs::Paragraph(words) => {
+            BlockKind::Paragraph(words) => {
                 let last = if rest.is_empty() { after } else { "" };
                 let direction = layout.direction;
                 let mut rows =

@@ -20,7 +20,7 @@ use crate::session::Change;
 use super::change_wording::{agents, tool};
 use super::{Announcer, AnswerMethod, Draft};
 use crate::announce::announcement::{AnnouncementKind, Class, EventFacts, Topic, Weight};
-use crate::announce::text::failure::{Counted, Failure, is_exit_code, last_line};
+use crate::announce::text::failure::{Failure, FailureUnit, is_exit_code, last_line};
 use crate::announce::text::speakable::one_line;
 use crate::announce::words::naming::is_name;
 use crate::announce::words::phrase::Arg;
@@ -236,8 +236,8 @@ impl Announcer {
                 let args = [n, ("total", Arg::own(total))];
                 self.phrases.text("tool.failed.of", &args)
             }
-            (None, Counted::Tests) => self.phrases.text("tool.failed.tests", &[n]),
-            (None, Counted::Errors) => self.phrases.text("tool.failed.errors", &[n]),
+            (None, FailureUnit::Tests) => self.phrases.text("tool.failed.tests", &[n]),
+            (None, FailureUnit::Errors) => self.phrases.text("tool.failed.errors", &[n]),
         }
     }
 

@@ -69,10 +69,10 @@ use crate::announce::announcement::{
 };
 use crate::announce::history::History;
 use crate::announce::text::coalesce::{
-    self, Boundary, Chunk, Coalescer, Hint, Note, Policy, SpokenPiece,
+    self, Boundary, Chunk, Coalescer, Hint, Policy, PositionNote, SpokenPiece,
 };
 use crate::announce::text::content_type::code_language;
-use crate::announce::text::normalise::{ProseReader, Readable};
+use crate::announce::text::normalise::{OutputDisplay, ProseReader};
 use crate::announce::text::speakable::{self, Profile};
 use crate::announce::words::naming::NameCache;
 use crate::announce::words::phrase::{Arg, Args, Phrases};
@@ -438,7 +438,7 @@ impl Announcer {
                 believe: !self.unbelieved.contains(&agent),
             }),
             reader: ProseReader::default(),
-            readable: Readable::default(),
+            readable: OutputDisplay::default(),
             blank: String::new(),
             opens: Opening::Output,
             agent: change.agent.clone(),
@@ -516,16 +516,16 @@ impl Announcer {
         };
         let mut told = NewAnnouncements::new();
         for note in notes {
-            if note == Note::Unbelieved && !self.disbelieve(&change.key) {
+            if note == PositionNote::Unbelieved && !self.disbelieve(&change.key) {
                 continue;
             }
             let (phrase, count) = match note {
-                Note::Overlap => ("output.overlap", 0),
-                Note::Gap { missing } => ("output.gap", missing),
-                Note::Late => ("output.late", 0),
-                Note::Unbelieved => ("output.unbelieved", 0),
-                Note::Unended => ("output.unended", 0),
-                Note::Held => ("output.held", 0),
+                PositionNote::Overlap => ("output.overlap", 0),
+                PositionNote::Gap { missing } => ("output.gap", missing),
+                PositionNote::Late => ("output.late", 0),
+                PositionNote::Unbelieved => ("output.unbelieved", 0),
+                PositionNote::Unended => ("output.unended", 0),
+                PositionNote::Held => ("output.held", 0),
             };
             let level = self.verbosity_of(change.key.link);
             let segments = self.phrases.say(phrase, level, &[("n", Arg::own(count))]);
@@ -567,7 +567,7 @@ impl Announcer {
             if let Boundary::LeftOut(count) = piece.ends {
                 if let Some(state) = self.outputs.at_mut(place) {
                     state.reader = ProseReader::default();
-                    state.readable = Readable::default();
+                    state.readable = OutputDisplay::default();
                 }
                 told.push(self.tell_left_out(&change, output.clone(), count, sessions));
             }

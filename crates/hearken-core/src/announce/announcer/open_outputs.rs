@@ -15,7 +15,7 @@ use crate::session::{KeyName, KeyedItem, KeyedSlab, LinkId, Session, SessionKey}
 
 use crate::announce::announcement::Opening;
 use crate::announce::text::coalesce::{Boundary, Coalescer};
-use crate::announce::text::normalise::{ProseReader, Readable};
+use crate::announce::text::normalise::{OutputDisplay, ProseReader};
 use crate::protocol::{AgentId, OutputId, SessionId, TextDirection, Urgency};
 
 /// How many bytes the outputs in progress may occupy; beyond that, the one that was silent longest is spoken as
@@ -33,7 +33,7 @@ pub(super) type OutputKey = (SessionKey, Option<OutputId>);
 pub(super) struct OutputState {
     pub(super) coalescer: Coalescer,
     pub(super) reader: ProseReader,
-    pub(super) readable: Readable,
+    pub(super) readable: OutputDisplay,
     /// The white space since the last words.
     pub(super) blank: String,
     /// What begins with the next words.
@@ -361,7 +361,7 @@ mod tests {
         OutputState {
             coalescer: Coalescer::new(CoalesceSettings::default()),
             reader: ProseReader::default(),
-            readable: Readable::default(),
+            readable: OutputDisplay::default(),
             blank: String::new(),
             opens: Opening::Output,
             agent: Arc::from("A"),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::protocol::is_direction_sign;
 
 use super::coalesce::SpokenPiece;
-use super::normalise::{self, Passage, Pronunciation, ProseReader, Readable, Words};
+use super::normalise::{self, OutputDisplay, Passage, Pronunciation, ProseReader, Words};
 use super::wrap::beginning;
 
 /// The longest path or name that is shown within other words, in characters.
@@ -95,7 +95,7 @@ impl Lexicon {
 
     /// Returns the shown words of an output's next piece, with lines of code kept separate; empty if the piece
     /// is structure only.
-    pub fn show_on(&self, readable: &mut Readable, piece: &SpokenPiece) -> String {
+    pub fn show_on(&self, readable: &mut OutputDisplay, piece: &SpokenPiece) -> String {
         readable.show(passage(piece), &self.words)
     }
 
@@ -113,7 +113,7 @@ impl Lexicon {
     /// Returns the spoken words and the shown words of a passage from a complete text.
     pub fn read_whole(&self, text: &str, now: Option<Timestamp>) -> (String, String) {
         let spoken = ProseReader::default().read(Passage::new(text), &self.words, now);
-        let shown = Readable::default().show(Passage::new(text), &self.words);
+        let shown = OutputDisplay::default().show(Passage::new(text), &self.words);
         (self.pronounced(spoken), shown)
     }
 

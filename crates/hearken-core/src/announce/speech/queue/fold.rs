@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::lane_entries::Marked;
+use super::lane_entries::TopicEntry;
 use super::lanes::Lane;
 use super::place::WordPlace;
 use super::{Fold, SpeechQueue, UtteranceFate, WaitingUtterance};

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use hashbrown::HashTable;
 
 /// Something that belongs to a session and a topic.
-pub(super) trait Marked {
+pub(super) trait TopicEntry {
     /// Returns the hash of the session and the topic.
     fn mark(&self) -> u64;
 }
@@ -31,7 +31,7 @@ impl<T> Default for LaneEntries<T> {
     }
 }
 
-impl<T: Marked> LaneEntries<T> {
+impl<T: TopicEntry> LaneEntries<T> {
     /// Returns how many entries have a mark.
     pub(super) fn of_mark(&self, mark: u64) -> usize {
         let found = self.marks.find(mark, |(own, _)| *own == mark);
@@ -126,7 +126,7 @@ impl<T: Marked> LaneEntries<T> {
 mod tests {
     use super::*;
 
-    impl Marked for u64 {
+    impl TopicEntry for u64 {
         fn mark(&self) -> u64 {
             *self
         }

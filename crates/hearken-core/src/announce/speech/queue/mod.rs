@@ -54,7 +54,7 @@ use crate::announce::announcement::{
 };
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
-use lane_entries::{LaneEntries, Marked};
+use lane_entries::{LaneEntries, TopicEntry};
 use lanes::LANES;
 use place::WordPlace;
 use trail::Trail;
@@ -154,7 +154,7 @@ enum WaitingUtterance {
     Fold(Box<Fold>),
 }
 
-impl Marked for WaitingUtterance {
+impl TopicEntry for WaitingUtterance {
     fn mark(&self) -> u64 {
         match self {
             Self::Item(item) => item.mark,

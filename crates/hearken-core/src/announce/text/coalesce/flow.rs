@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use super::{
-    Belief, Boundary, CODE_FENCE, Coalescer, END_OF_CHUNK, Flush, HELD, LONGEST_CHUNK, Note,
-    Policy, SLIPS, SpokenPiece, UNENDED, clause,
+    Belief, Boundary, CODE_FENCE, Coalescer, END_OF_CHUNK, Flush, HELD, LONGEST_CHUNK, Policy,
+    PositionNote, SLIPS, SpokenPiece, UNENDED, clause,
 };
 use crate::announce::text::sentence::{Sentence, SentenceEnd, Tail, is_spaceless, splits_cluster};
 
@@ -15,9 +15,9 @@ use crate::announce::text::sentence::{Sentence, SentenceEnd, Tail, is_spaceless,
 const JOINED: usize = 16;
 
 impl Coalescer {
-    pub(super) fn note(&mut self, note: Note) {
+    pub(super) fn note(&mut self, note: PositionNote) {
         let kind = std::mem::discriminant(&note);
-        let known = |(old, _): &(Note, bool)| std::mem::discriminant(old) == kind;
+        let known = |(old, _): &(PositionNote, bool)| std::mem::discriminant(old) == kind;
         if !self.notes.iter().any(known) {
             self.notes.push((note, false));
         }
@@ -87,7 +87,7 @@ impl Coalescer {
         self.belief = if slips < SLIPS {
             Belief::Given { slips, last: None }
         } else {
-            self.note(Note::Unbelieved);
+            self.note(PositionNote::Unbelieved);
             Belief::Lost
         };
     }
@@ -166,7 +166,7 @@ impl Coalescer {
             while self.segmenter.pending().len() > UNENDED {
                 let pending = self.segmenter.pending();
                 let place = clause::bound(pending, UNENDED, self.segmenter.in_block());
-                self.note(Note::Unended);
+                self.note(PositionNote::Unended);
                 self.cut(place, Boundary::Bound);
             }
         }
@@ -385,7 +385,7 @@ impl Coalescer {
                 Some((from, _)) => end <= from,
             };
         if !free && self.overfull {
-            self.note(Note::Held);
+            self.note(PositionNote::Held);
         }
         free || self.overfull
     }

@@ -30,10 +30,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use super::markdown::Begins;
+pub use super::markdown::PieceStart;
 use super::sentence::{Context, Segmenter, Tail};
 use crate::config::Load;
-pub use position::Note;
+pub use position::PositionNote;
 use position::Positions;
 
 /// How many bytes without an end are kept before they are spoken anyway (some fifteen minutes of
@@ -191,7 +191,7 @@ pub struct SpokenPiece {
     /// What was open when it began.
     pub context: Context,
     /// Whether it begins a line, and in code or prose.
-    pub begins: Begins,
+    pub begins: PieceStart,
 }
 
 /// How a pause cuts the pending text.
@@ -244,7 +244,7 @@ pub struct Coalescer {
     looked: u64,
     positions: Positions,
     /// The notes so far, and whether each was returned.
-    notes: Vec<(Note, bool)>,
+    notes: Vec<(PositionNote, bool)>,
 }
 
 impl Coalescer {
@@ -288,7 +288,7 @@ impl Coalescer {
         }
         let late = self.complete && !text.is_empty();
         if late {
-            self.note(Note::Late);
+            self.note(PositionNote::Late);
         }
         let text = self.turn_language(chunk.language, text);
         self.weigh(text);
@@ -387,9 +387,9 @@ impl Coalescer {
     }
 
     /// Returns the notes since the last call; each kind occurs once per output.
-    pub fn take_notes(&mut self) -> Vec<Note> {
+    pub fn take_notes(&mut self) -> Vec<PositionNote> {
         let new = self.notes.iter().filter(|(_, told)| !told);
-        let new: Vec<Note> = new.map(|(note, _)| *note).collect();
+        let new: Vec<PositionNote> = new.map(|(note, _)| *note).collect();
         for (_, told) in &mut self.notes {
             *told = true;
         }

@@ -8,7 +8,7 @@
 
 /// An oddity of a stream, noted quietly and once per output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Note {
+pub enum PositionNote {
     /// A position points into text that already arrived but differs; everything was kept.
     Overlap,
     /// Positions skip text that never arrived; the number is in the producer's unit.
@@ -58,7 +58,7 @@ impl Positions {
         &mut self,
         text: &'a str,
         position: Option<u64>,
-    ) -> (&'a str, Option<Note>) {
+    ) -> (&'a str, Option<PositionNote>) {
         let (skip, note) = match position {
             Some(position) => self.compare(text, position),
             None => (0, None),
@@ -73,7 +73,7 @@ impl Positions {
         (new, note)
     }
 
-    fn compare(&mut self, text: &str, position: u64) -> (usize, Option<Note>) {
+    fn compare(&mut self, text: &str, position: u64) -> (usize, Option<PositionNote>) {
         let Some(first) = self.first else {
             // Text before the first position counts backwards from it.
             self.first = Some(position);
@@ -120,10 +120,10 @@ impl Positions {
         self.restart(position);
         if position > likely && self.not_ordinal {
             let missing = position - likely;
-            return (0, Some(Note::Gap { missing }));
+            return (0, Some(PositionNote::Gap { missing }));
         }
         self.broken = true;
-        (0, Some(Note::Overlap))
+        (0, Some(PositionNote::Overlap))
     }
 
     /// Finds the longest repeat in the units that have fitted so far (`fitting`), or in the others.
@@ -206,7 +206,7 @@ fn from_end(text: &str, back: usize, unit: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn feed(chunks: &[(&str, u64)]) -> (String, Vec<Note>) {
+    fn feed(chunks: &[(&str, u64)]) -> (String, Vec<PositionNote>) {
         let mut positions = Positions::default();
         let mut text = String::new();
         let mut notes = Vec::new();
@@ -250,14 +250,14 @@ mod tests {
         );
         let (text, notes) = feed(&[("Hello wor", 0), ("WORLD", 6), ("!", 11)]);
         assert_eq!(text, "Hello worWORLD!");
-        assert_eq!(notes, [Note::Overlap]);
+        assert_eq!(notes, [PositionNote::Overlap]);
     }
 
     #[test]
     fn a_gap_is_noted_and_counted_on_from() {
         let (text, notes) = feed(&[("one ", 0), ("two ", 10), ("three", 14)]);
         assert_eq!(text, "one two three");
-        assert_eq!(notes, [Note::Gap { missing: 6 }]);
+        assert_eq!(notes, [PositionNote::Gap { missing: 6 }]);
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
         // Positions that count chunks.
         let (text, notes) = feed(&[("aa", 0), ("aa", 1), ("aa", 2), ("aa", 3)]);
         assert_eq!(text, "aaaaaaaa");
-        assert_eq!(notes, [Note::Overlap]);
+        assert_eq!(notes, [PositionNote::Overlap]);
         // Positions that are always zero.
         let (text, _) = feed(&[("The ", 0), ("cat ", 0), ("cat ", 0), ("sat", 0)]);
         assert_eq!(text, "The cat cat sat");
@@ -287,6 +287,6 @@ mod tests {
         let long = "x y ".repeat(HISTORY);
         let (text, notes) = feed(&[(&long, 0), (&long, 0)]);
         assert_eq!(text.len(), long.len() * 2);
-        assert_eq!(notes, [Note::Overlap]);
+        assert_eq!(notes, [PositionNote::Overlap]);
     }
 }

@@ -102,7 +102,7 @@ fn who_marks_every_token_as_a_sentence_is_not_believed_after_the_third_time() {
             "Really."
         ]
     );
-    assert_eq!(c.take_notes(), [Note::Unbelieved]);
+    assert_eq!(c.take_notes(), [PositionNote::Unbelieved]);
     assert_eq!(c.take_notes(), []);
 
     // Correct hints are always believed, even if nothing else ends the sentence.
@@ -285,7 +285,7 @@ fn late_text_still_comes_out_and_is_noted_once() {
     assert_eq!(texts(&c.push(end, T0)), ["Done."]);
     assert_eq!(texts(&c.push(say("More", Hint::None), T0)), ["More"]);
     assert_eq!(texts(&c.push(say(" text", Hint::Absent), T0)), [" text"]);
-    assert_eq!(c.take_notes(), [Note::Late]);
+    assert_eq!(c.take_notes(), [PositionNote::Late]);
     assert_eq!(c.take_notes(), []);
     assert!(c.push(end_chunk(), T0).is_empty());
 }
@@ -312,7 +312,7 @@ fn text_without_an_end_is_bounded() {
             .all(|p| p.ends == Boundary::Bound && p.text.len() <= UNENDED)
     );
     assert!(said.iter().all(|p| p.text.ends_with(' ')));
-    assert_eq!(c.take_notes(), [Note::Unended]);
+    assert_eq!(c.take_notes(), [PositionNote::Unended]);
 
     let mut c = fresh();
     let mut bytes = 0;
@@ -324,7 +324,7 @@ fn text_without_an_end_is_bounded() {
             .sum::<usize>();
     }
     assert!(bytes > HELD);
-    assert_eq!(c.take_notes(), [Note::Held]);
+    assert_eq!(c.take_notes(), [PositionNote::Held]);
 }
 
 #[test]
@@ -485,7 +485,7 @@ proptest! {
             let joined: String = said.iter().map(|p| p.text.as_str()).collect();
             prop_assert_eq!(&joined, text);
             let notes = coalescer.take_notes();
-            prop_assert!(notes.iter().all(|note| matches!(note, Note::Late | Note::Unbelieved)), "{:?}", notes);
+            prop_assert!(notes.iter().all(|note| matches!(note, PositionNote::Late | PositionNote::Unbelieved)), "{:?}", notes);
         }
     }
 

@@ -2,7 +2,7 @@
 //! CTest.
 
 use super::output_line::untimed;
-use super::{Counted, FailedNames, Failure, numbers};
+use super::{FailedNames, Failure, FailureUnit, numbers};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
@@ -37,7 +37,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
             names.add(rest.split_once(" (").map_or(rest, |(name, _)| name));
         }
     }
-    Failure::found(Counted::Tests, failed, Some(total), names)
+    Failure::found(FailureUnit::Tests, failed, Some(total), names)
 }
 
 /// Returns how many tests a summary counts, and how many of them failed.

@@ -1,6 +1,6 @@
 //! Compilers and type checkers: rustc, gcc, clang, javac, tsc, dotnet, mypy, go, Elixir; and linkers.
 
-use super::{Counted, FailedNames, Failure, numbers};
+use super::{FailedNames, Failure, FailureUnit, numbers};
 
 /// How many lines after an error are searched for its place.
 const NEAR: usize = 8;
@@ -24,7 +24,7 @@ pub(super) fn errors(lines: &[&str]) -> Option<Failure> {
         return None;
     }
     let failed = told.unwrap_or(0).max(listed.min(names.count));
-    Failure::found(Counted::Errors, failed, None, names)
+    Failure::found(FailureUnit::Errors, failed, None, names)
 }
 
 /// Returns the message of an error with its place, if a line reports one.

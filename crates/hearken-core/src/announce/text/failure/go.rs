@@ -1,7 +1,7 @@
 //! go test, and programs in Go that panic.
 
 use super::output_line::untimed;
-use super::{Counted, FailedNames, Failure};
+use super::{FailedNames, Failure, FailureUnit};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
@@ -27,7 +27,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
     // Passed tests are listed only with -v, and without their subtests.
     let whole = failed >= names.count && passed > 0;
     Failure::found(
-        Counted::Tests,
+        FailureUnit::Tests,
         names.count,
         whole.then_some(failed + passed),
         names,

@@ -1,7 +1,7 @@
 //! Jest, Vitest, Mocha, Playwright, Bun and node's own reporter; ESLint.
 
 use super::output_line::untimed;
-use super::{Counted, FailedNames, Failure, numbers};
+use super::{FailedNames, Failure, FailureUnit, numbers};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
@@ -34,7 +34,7 @@ fn jest(lines: &[&str]) -> Option<Failure> {
             names.add(&apart(name, " › "));
         }
     }
-    Failure::found(Counted::Tests, failed, total, names)
+    Failure::found(FailureUnit::Tests, failed, total, names)
 }
 
 /// Returns a test's name with commas for the signs between its parts: nobody wants to hear "greater than" in a
@@ -68,7 +68,7 @@ fn vitest(lines: &[&str]) -> Option<Failure> {
             names.add(&apart(name, " > "));
         }
     }
-    Failure::found(Counted::Tests, failed, total, names)
+    Failure::found(FailureUnit::Tests, failed, total, names)
 }
 
 /// Reads the reporter of node's own test runner.
@@ -90,7 +90,7 @@ fn node(lines: &[&str]) -> Option<Failure> {
             names.add(untimed(name));
         }
     }
-    Failure::found(Counted::Tests, failed, summary("tests "), names)
+    Failure::found(FailureUnit::Tests, failed, summary("tests "), names)
 }
 
 fn mocha(lines: &[&str]) -> Option<Failure> {
@@ -121,7 +121,7 @@ fn mocha(lines: &[&str]) -> Option<Failure> {
         names.add(name.trim_end_matches(':'));
     }
     Failure::found(
-        Counted::Tests,
+        FailureUnit::Tests,
         failed,
         passed.map(|passed| passed + failed),
         names,
@@ -144,7 +144,7 @@ fn bun(lines: &[&str]) -> Option<Failure> {
     };
     let failed = alone(" fail").unwrap_or_default();
     let total = alone(" pass").map(|passed| passed + failed.max(names.count));
-    Failure::found(Counted::Tests, failed, total, names)
+    Failure::found(FailureUnit::Tests, failed, total, names)
 }
 
 fn playwright(lines: &[&str]) -> Option<Failure> {
@@ -163,7 +163,7 @@ fn playwright(lines: &[&str]) -> Option<Failure> {
     let passed = |line: &&str| numbers::before(line, &["passed"]);
     let passed = lines[at..].iter().find_map(passed);
     let total = passed.map(|passed| passed + failed);
-    (names.count > 0).then(|| Failure::found(Counted::Tests, failed, total, names))?
+    (names.count > 0).then(|| Failure::found(FailureUnit::Tests, failed, total, names))?
 }
 
 /// Finds the errors that ESLint reports.
@@ -185,5 +185,5 @@ pub(super) fn lint(lines: &[&str]) -> Option<Failure> {
             names.add(parts.next().unwrap_or_default());
         }
     }
-    Failure::found(Counted::Errors, failed, None, names)
+    Failure::found(FailureUnit::Errors, failed, None, names)
 }

@@ -43,7 +43,7 @@ const MOST_LAST: usize = 6000;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Failure {
     /// What its numbers count.
-    pub counted: Counted,
+    pub counted: FailureUnit,
     /// How many failed, if the output reports or lists it.
     pub failed: Option<u64>,
     /// How many there are, if the output reports it.
@@ -58,7 +58,7 @@ pub struct Failure {
 
 /// What the counts of a failure refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Counted {
+pub enum FailureUnit {
     /// Tests.
     #[default]
     Tests,
@@ -102,7 +102,7 @@ impl Failure {
 
     /// Returns a failure of a known format; `None` if nothing failed.
     fn found(
-        counted: Counted,
+        counted: FailureUnit,
         failed: u64,
         total: Option<u64>,
         names: FailedNames,

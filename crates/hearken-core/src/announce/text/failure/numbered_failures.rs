@@ -1,6 +1,6 @@
 //! Runners that number their failures and count in one sentence: ExUnit, RSpec, Minitest.
 
-use super::{Counted, FailedNames, Failure, numbers};
+use super::{FailedNames, Failure, FailureUnit, numbers};
 
 /// The words for what such a summary counts.
 const RUN: [&str; 8] = [
@@ -23,7 +23,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
         };
         names.add(name.trim_end_matches(':'));
     }
-    Failure::found(Counted::Tests, failed, Some(total), names)
+    Failure::found(FailureUnit::Tests, failed, Some(total), names)
 }
 
 /// Reads "80 tests, 2 failures" and the like.

@@ -1,6 +1,6 @@
 //! pytest, unittest, and programs in Python that end with an exception.
 
-use super::{Counted, FailedNames, Failure, numbers};
+use super::{FailedNames, Failure, FailureUnit, numbers};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
@@ -22,7 +22,7 @@ fn pytest(lines: &[&str]) -> Option<Failure> {
             names.add(name.split_once("::").map_or(name, |(_, test)| test));
         }
     }
-    Failure::found(Counted::Tests, failed, Some(failed + rest), names)
+    Failure::found(FailureUnit::Tests, failed, Some(failed + rest), names)
 }
 
 /// Returns whether a line ends a run: "=== 2 failed, 78 passed in 0.12s ===".
@@ -55,7 +55,7 @@ fn unittest(lines: &[&str]) -> Option<Failure> {
         }
         after_rule = line.len() > 8 && line.bytes().all(|b| b == b'=');
     }
-    Failure::found(Counted::Tests, failed, Some(total), names)
+    Failure::found(FailureUnit::Tests, failed, Some(total), names)
 }
 
 /// Finds the exception with which a program ended: the first line after its traceback that is not indented.

@@ -1,6 +1,6 @@
 //! cargo test, cargo nextest, and programs in Rust that panic.
 
-use super::{Counted, FailedNames, Failure, numbers};
+use super::{FailedNames, Failure, FailureUnit, numbers};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
@@ -38,7 +38,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
         return None;
     }
     let total = results.then_some(failed + passed);
-    Failure::found(Counted::Tests, failed, total, names)
+    Failure::found(FailureUnit::Tests, failed, total, names)
 }
 
 /// Finds the message with which a thread panicked.

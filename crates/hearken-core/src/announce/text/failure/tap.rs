@@ -1,7 +1,7 @@
 //! The Test Anything Protocol, with node's way of nesting it.
 
 use super::output_line::indent;
-use super::{Counted, FailedNames, Failure, numbers};
+use super::{FailedNames, Failure, FailureUnit, numbers};
 
 /// Finds the tests that failed.
 pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
@@ -45,7 +45,7 @@ pub(super) fn tests(lines: &[&str]) -> Option<Failure> {
     }
     let failed = told_failed.unwrap_or(failed).max(names.count);
     let total = told_total.unwrap_or(failed + passed);
-    Failure::found(Counted::Tests, failed, Some(total), names)
+    Failure::found(FailureUnit::Tests, failed, Some(total), names)
 }
 
 fn told(name: &str, comment: &str) -> Option<u64> {

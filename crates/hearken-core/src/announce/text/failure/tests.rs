@@ -7,7 +7,7 @@ use super::*;
 /// An output, and what is found in it: how many failed of how many, their names, and the exit code.
 type Row<'a> = (
     &'a str,
-    Counted,
+    FailureUnit,
     Option<u64>,
     Option<u64>,
     &'a [&'a str],
@@ -35,8 +35,8 @@ fn holds(rows: &[Row<'_>]) {
     }
 }
 
-const TESTS: Counted = Counted::Tests;
-const ERRORS: Counted = Counted::Errors;
+const TESTS: FailureUnit = FailureUnit::Tests;
+const ERRORS: FailureUnit = FailureUnit::Errors;
 
 #[test]
 fn tests_in_rust_are_found() {

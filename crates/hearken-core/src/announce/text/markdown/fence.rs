@@ -21,7 +21,7 @@ const BLANK: [char; 3] = [' ', '\t', '\r'];
 
 /// Where in its output a piece of text begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Begins {
+pub enum PieceStart {
     /// At the start of a line of prose.
     #[default]
     Line,
@@ -33,7 +33,7 @@ pub enum Begins {
     MidCode,
 }
 
-impl Begins {
+impl PieceStart {
     /// Returns whether a code block is open there.
     pub fn in_code(self) -> bool {
         match self {
@@ -80,7 +80,7 @@ pub(in crate::announce::text) enum Closes {
 }
 
 /// The parts of a line that may open a code block.
-struct Marks<'a> {
+struct FenceMarks<'a> {
     fence: Fence,
     /// The number of an item before the marks.
     before: &'a str,
@@ -178,7 +178,7 @@ impl Fence {
         }
     }
 
-    fn marks(line: &str) -> Option<Marks<'_>> {
+    fn marks(line: &str) -> Option<FenceMarks<'_>> {
         let (within, before, bare) = contents(line);
         let mark = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
         let info = bare.trim_start_matches(mark);
@@ -188,7 +188,7 @@ impl Fence {
             length,
             within,
         };
-        (length >= FEWEST).then_some(Marks {
+        (length >= FEWEST).then_some(FenceMarks {
             fence,
             before,
             info,

@@ -18,7 +18,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use fence::Begins;
+pub use fence::PieceStart;
 pub(super) use fence::{Closes, Fence};
 pub(super) use line::{Block, LOOK, MarkdownLine, block, is_bullet};
 pub(in crate::announce) use outline::{Is, inline_code, items, outline};

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 
-use crate::announce::text::normalise::{Passage, ProseReader, Readable, Words};
+use crate::announce::text::normalise::{OutputDisplay, Passage, ProseReader, Words};
 use crate::announce::text::sentence::{Segmenter, Sentence};
 
 /// Cuts a text that arrives in pieces of `piece` characters.
@@ -35,7 +35,7 @@ fn spoken(text: &str) -> Vec<String> {
 }
 
 fn shown(text: &str) -> String {
-    let mut readable = Readable::default();
+    let mut readable = OutputDisplay::default();
     let passage = Passage::new(text);
     readable.show(passage, &Words::default())
 }

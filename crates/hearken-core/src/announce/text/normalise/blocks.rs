@@ -22,7 +22,7 @@ const DEEPEST: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextBlock {
     /// What it is.
-    pub is: BlockIs,
+    pub is: BlockKind,
     /// The number of list items that contain it; for an item, its own level.
     pub level: usize,
     /// Whether an empty line precedes it.
@@ -31,7 +31,7 @@ pub struct TextBlock {
 
 /// What a block is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BlockIs {
+pub enum BlockKind {
     /// A heading, with its number of hashes.
     Heading(usize, StyledText),
     /// Lines of prose.
@@ -69,7 +69,7 @@ pub fn blocks(text: &str) -> Vec<TextBlock> {
             Is::Code { info, lines } => {
                 let level = reader.level_at(indent_of(section.written));
                 let lines = lines.iter().map(|line| code_line(line)).collect();
-                reader.push(BlockIs::Code(clean(info).into_owned(), lines), level);
+                reader.push(BlockKind::Code(clean(info).into_owned(), lines), level);
             }
         }
         reader.joins = false;
@@ -98,11 +98,11 @@ struct Reader {
 }
 
 impl Reader {
-    fn push(&mut self, is: BlockIs, level: usize) {
+    fn push(&mut self, is: BlockKind, level: usize) {
         let apart = std::mem::take(&mut self.apart) && !self.blocks.is_empty();
         self.joins = matches!(
             is,
-            BlockIs::Paragraph(_) | BlockIs::Item(..) | BlockIs::Quote(..)
+            BlockKind::Paragraph(_) | BlockKind::Item(..) | BlockKind::Quote(..)
         );
         self.blocks.push(TextBlock { is, level, apart });
     }
@@ -164,11 +164,11 @@ impl Reader {
             return;
         }
         match block(line) {
-            Line::Rule => self.push(BlockIs::Rule, 0),
+            Line::Rule => self.push(BlockKind::Rule, 0),
             Line::Heading(text) => {
                 let hashes = line.len() - line.trim_start_matches('#').len();
                 self.indents.clear();
-                self.push(BlockIs::Heading(hashes, styled(text)), 0);
+                self.push(BlockKind::Heading(hashes, styled(text)), 0);
             }
             Line::Quote(text) => {
                 let marks = line.len() - text.len();
@@ -177,12 +177,12 @@ impl Reader {
                 let text = styled(text);
                 match self.blocks.last_mut() {
                     Some(TextBlock {
-                        is: BlockIs::Quote(last, before),
+                        is: BlockKind::Quote(last, before),
                         ..
                     }) if self.joins && *last == depth => before.join(text),
                     _ => {
                         let level = self.level_at(indent);
-                        self.push(BlockIs::Quote(depth, text), level);
+                        self.push(BlockKind::Quote(depth, text), level);
                     }
                 }
             }
@@ -190,7 +190,7 @@ impl Reader {
                 let mark = line.get(..line.len() - text.len()).unwrap_or_default();
                 let level = self.enter(indent);
                 self.push(
-                    BlockIs::Item(mark.trim_end().to_owned(), styled(text)),
+                    BlockKind::Item(mark.trim_end().to_owned(), styled(text)),
                     level,
                 );
             }
@@ -201,7 +201,8 @@ impl Reader {
     fn text(&mut self, text: StyledText, indent: usize) {
         let open = self.blocks.last_mut().filter(|_| self.joins);
         if let Some(TextBlock {
-            is: BlockIs::Paragraph(before) | BlockIs::Item(_, before) | BlockIs::Quote(_, before),
+            is:
+                BlockKind::Paragraph(before) | BlockKind::Item(_, before) | BlockKind::Quote(_, before),
             ..
         }) = open
         {
@@ -209,7 +210,7 @@ impl Reader {
             return;
         }
         let level = self.level_at(indent);
-        self.push(BlockIs::Paragraph(text), level);
+        self.push(BlockKind::Paragraph(text), level);
     }
 
     /// Makes the single line above a heading, if this line underlines it.
@@ -223,10 +224,10 @@ impl Reader {
         let Some(last) = self.blocks.last_mut().filter(|_| only && self.joins) else {
             return false;
         };
-        let BlockIs::Paragraph(text) = &mut last.is else {
+        let BlockKind::Paragraph(text) = &mut last.is else {
             return false;
         };
-        last.is = BlockIs::Heading(hashes, std::mem::take(text));
+        last.is = BlockKind::Heading(hashes, std::mem::take(text));
         self.joins = false;
         true
     }
@@ -239,7 +240,7 @@ impl Reader {
         let goes_on = self.table.is_some();
         match self.blocks.last_mut() {
             Some(TextBlock {
-                is: BlockIs::Table(table),
+                is: BlockKind::Table(table),
                 ..
             }) if goes_on => table.rows.push(row),
             _ => {
@@ -250,7 +251,7 @@ impl Reader {
                     rows: vec![row],
                     right: Vec::new(),
                 };
-                self.push(BlockIs::Table(table), level);
+                self.push(BlockKind::Table(table), level);
             }
         }
     }
@@ -258,7 +259,7 @@ impl Reader {
     /// Aligns the columns of the open table.
     fn align(&mut self, line: &str) {
         if let Some(TextBlock {
-            is: BlockIs::Table(table),
+            is: BlockKind::Table(table),
             ..
         }) = self.blocks.last_mut()
             && table.rows.len() == 1
@@ -280,13 +281,13 @@ mod tests {
         let all = blocks(text).into_iter();
         all.map(|block| {
             let is = match block.is {
-                BlockIs::Heading(n, text) => format!("h{n} {}", text.text),
-                BlockIs::Paragraph(text) => format!("p {}", text.text),
-                BlockIs::Item(mark, text) => format!("i {mark} {}", text.text),
-                BlockIs::Quote(n, text) => format!("q{n} {}", text.text),
-                BlockIs::Code(info, lines) => format!("c {info} {}", lines.join("/")),
-                BlockIs::Rule => "r".to_owned(),
-                BlockIs::Table(table) => {
+                BlockKind::Heading(n, text) => format!("h{n} {}", text.text),
+                BlockKind::Paragraph(text) => format!("p {}", text.text),
+                BlockKind::Item(mark, text) => format!("i {mark} {}", text.text),
+                BlockKind::Quote(n, text) => format!("q{n} {}", text.text),
+                BlockKind::Code(info, lines) => format!("c {info} {}", lines.join("/")),
+                BlockKind::Rule => "r".to_owned(),
+                BlockKind::Table(table) => {
                     let row = |row: &Vec<StyledText>| {
                         let cells = row.iter().map(|cell| cell.text.as_str());
                         cells.collect::<Vec<_>>().join(";")

@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use super::odd_characters::{Odd, odd_at, run_around};
+use super::odd_characters::{Oddity, odd_at, run_around};
 use super::signs::{is_run, run};
 use super::words::{Words, fill};
 
@@ -39,7 +39,7 @@ struct Unit {
 
 /// How a unit relates to the space next to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Edge {
+enum Spacing {
     /// The start of the command, or of one of its lines.
     Begin,
     Word,
@@ -62,26 +62,36 @@ enum Edge {
 }
 
 /// Returns whether a space is expected between two units.
-fn expects_space(before: Edge, after: Edge) -> bool {
+fn expects_space(before: Spacing, after: Spacing) -> bool {
     match (before, after) {
-        (Edge::Begin, _) => false,
-        (Edge::Operator, _) | (_, Edge::Operator) => true,
-        (_, Edge::Trailing | Edge::Inner | Edge::Slash | Edge::Dot | Edge::Closing) => {
-            matches!(before, Edge::Trailing | Edge::Quote { opens: false })
-                && matches!(after, Edge::Slash | Edge::Dot)
-        }
-        (_, Edge::Quote { opens: false }) => false,
+        (Spacing::Begin, _) => false,
+        (Spacing::Operator, _) | (_, Spacing::Operator) => true,
         (
-            Edge::Dash | Edge::Opening | Edge::Leading | Edge::Inner | Edge::Quote { opens: true },
+            _,
+            Spacing::Trailing | Spacing::Inner | Spacing::Slash | Spacing::Dot | Spacing::Closing,
+        ) => {
+            matches!(before, Spacing::Trailing | Spacing::Quote { opens: false })
+                && matches!(after, Spacing::Slash | Spacing::Dot)
+        }
+        (_, Spacing::Quote { opens: false }) => false,
+        (
+            Spacing::Dash
+            | Spacing::Opening
+            | Spacing::Leading
+            | Spacing::Inner
+            | Spacing::Quote { opens: true },
             _,
         ) => false,
-        (Edge::Slash, after) => after == Edge::Dash,
-        (Edge::Dot, after) => matches!(after, Edge::Dash),
+        (Spacing::Slash, after) => after == Spacing::Dash,
+        (Spacing::Dot, after) => matches!(after, Spacing::Dash),
         (
-            Edge::Word | Edge::Closing | Edge::Trailing | Edge::Quote { opens: false },
-            Edge::Opening,
+            Spacing::Word | Spacing::Closing | Spacing::Trailing | Spacing::Quote { opens: false },
+            Spacing::Opening,
         ) => false,
-        (Edge::Word | Edge::Closing | Edge::Trailing | Edge::Quote { opens: false }, _) => true,
+        (
+            Spacing::Word | Spacing::Closing | Spacing::Trailing | Spacing::Quote { opens: false },
+            _,
+        ) => true,
     }
 }
 
@@ -89,7 +99,7 @@ fn expects_space(before: Edge, after: Edge) -> bool {
 struct CommandUnits<'a> {
     words: &'a Words,
     units: Vec<Unit>,
-    before: Edge,
+    before: Spacing,
     /// The white space since the last unit.
     space: String,
     /// Which quotes are open.
@@ -101,7 +111,7 @@ impl<'a> CommandUnits<'a> {
         let mut units = Self {
             words,
             units: Vec::new(),
-            before: Edge::Begin,
+            before: Spacing::Begin,
             space: String::new(),
             open: BTreeMap::new(),
         };
@@ -128,9 +138,9 @@ impl<'a> CommandUnits<'a> {
         }
         let run = run_around(text, at);
         if let Some(odd) = odd_at(c, run) {
-            let known = self.words.sign_at(rest).filter(|_| odd == Odd::Other);
+            let known = self.words.sign_at(rest).filter(|_| odd == Oddity::Other);
             let name = known.map_or_else(|| odd.name(c, self.words), |sign| sign.one.to_string());
-            self.sign(Edge::Inner, &name);
+            self.sign(Spacing::Inner, &name);
             return known.map_or(c.len_utf8(), |sign| sign.sign.len());
         }
         if let Some(length) = self.composite(text, at, rest) {
@@ -162,7 +172,7 @@ impl<'a> CommandUnits<'a> {
             return None;
         }
         let (name, length) = (found.one.to_string(), found.sign.len());
-        self.sign(Edge::Word, &name);
+        self.sign(Spacing::Word, &name);
         Some(length)
     }
 
@@ -181,8 +191,8 @@ impl<'a> CommandUnits<'a> {
         for (at, (capitals, piece)) in pieces(&token).into_iter().enumerate() {
             let inner = at > 0
                 || (self.space.is_empty()
-                    && self.before != Edge::Begin
-                    && self.before == Edge::Word);
+                    && self.before != Spacing::Begin
+                    && self.before == Spacing::Word);
             let [capital, all, inner_capital, inner_all] = &self.words.capitals;
             let name = match (capitals, inner) {
                 (0, _) => None,
@@ -195,24 +205,24 @@ impl<'a> CommandUnits<'a> {
                 Some(name) if inner => self.push(name.clone().into_owned(), false),
                 Some(name) => {
                     let name = name.clone().into_owned();
-                    self.sign(Edge::Word, &name);
+                    self.sign(Spacing::Word, &name);
                 }
                 None if at > 0 => {
                     let joined = self.words.joined.clone().into_owned();
                     self.push(joined, false);
                 }
-                None => self.part(Edge::Word),
+                None => self.part(Spacing::Word),
             }
             self.push(piece.to_owned(), true);
-            self.before = Edge::Word;
+            self.before = Spacing::Word;
         }
         length
     }
 
     fn ascii_sign(&mut self, rest: &str, c: char) -> usize {
         let Some(sign) = self.words.sign_at(rest) else {
-            let name = Odd::Other.name(c, self.words);
-            self.sign(Edge::Inner, &name);
+            let name = Oddity::Other.name(c, self.words);
+            self.sign(Spacing::Inner, &name);
             return c.len_utf8();
         };
         let one = self.words.sign(c);
@@ -227,23 +237,23 @@ impl<'a> CommandUnits<'a> {
         let edge = match self.edge(c, length) {
             // Inside quotes it is an ordinary sign, and `<<` directly precedes the delimiter of its
             // here-document.
-            Edge::Operator if self.is_quoted() => Edge::Inner,
-            Edge::Operator if rest.starts_with("<<") => Edge::Leading,
+            Spacing::Operator if self.is_quoted() => Spacing::Inner,
+            Spacing::Operator if rest.starts_with("<<") => Spacing::Leading,
             edge => edge,
         };
-        let begins = !self.space.is_empty() || self.before == Edge::Begin;
+        let begins = !self.space.is_empty() || self.before == Spacing::Begin;
         if c == '/' && begins {
             // The name implies that a word begins with this sign.
             let root = self.words.root.clone().into_owned();
-            self.space_before(Edge::Slash, true);
+            self.space_before(Spacing::Slash, true);
             self.push(root, false);
-            self.before = Edge::Slash;
+            self.before = Spacing::Slash;
             return length;
         }
-        if c == '-' && !begins && expects_space(self.before, Edge::Dash) {
+        if c == '-' && !begins && expects_space(self.before, Spacing::Dash) {
             let inner = self.words.inner_dash.clone().into_owned();
             self.push(inner, false);
-            self.before = Edge::Dash;
+            self.before = Spacing::Dash;
             return length;
         }
         self.sign(edge, &name);
@@ -255,43 +265,43 @@ impl<'a> CommandUnits<'a> {
     }
 
     /// Returns how a sign relates to the space next to it; quotes open and close in turn.
-    fn edge(&mut self, c: char, length: usize) -> Edge {
+    fn edge(&mut self, c: char, length: usize) -> Spacing {
         match c {
-            '-' => Edge::Dash,
-            '|' | '<' | '>' => Edge::Operator,
-            '&' if length > 1 => Edge::Operator,
-            '&' | '~' | '$' | '*' | '#' | '{' => Edge::Leading,
-            ';' | ',' | ']' | '}' => Edge::Trailing,
-            '(' | '[' => Edge::Opening,
-            ')' => Edge::Closing,
+            '-' => Spacing::Dash,
+            '|' | '<' | '>' => Spacing::Operator,
+            '&' if length > 1 => Spacing::Operator,
+            '&' | '~' | '$' | '*' | '#' | '{' => Spacing::Leading,
+            ';' | ',' | ']' | '}' => Spacing::Trailing,
+            '(' | '[' => Spacing::Opening,
+            ')' => Spacing::Closing,
             '"' | '\'' | '`' => {
                 let open = self.open.entry(c).or_default();
                 for _ in 0..length {
                     *open = !*open;
                 }
-                Edge::Quote { opens: *open }
+                Spacing::Quote { opens: *open }
             }
-            '/' => Edge::Slash,
-            '.' => Edge::Dot,
-            '\\' => Edge::Leading,
-            _ => Edge::Inner,
+            '/' => Spacing::Slash,
+            '.' => Spacing::Dot,
+            '\\' => Spacing::Leading,
+            _ => Spacing::Inner,
         }
     }
 
     /// Adds a sign, preceded by words for its space if necessary.
-    fn sign(&mut self, edge: Edge, name: &str) {
+    fn sign(&mut self, edge: Spacing, name: &str) {
         self.part(edge);
         self.push(name.to_owned(), false);
         self.before = edge;
     }
 
     /// Adds words for an unexpected space before a unit, or for the lack of an expected one.
-    fn part(&mut self, edge: Edge) {
+    fn part(&mut self, edge: Spacing) {
         self.space_before(edge, false);
     }
 
     /// Does the same; `is_said` means that the unit's name already implies a single space.
-    fn space_before(&mut self, edge: Edge, is_said: bool) {
+    fn space_before(&mut self, edge: Spacing, is_said: bool) {
         let space = std::mem::take(&mut self.space);
         let expected = expects_space(self.before, edge);
         match space.as_str() {
@@ -324,7 +334,7 @@ impl<'a> CommandUnits<'a> {
             }
             rest = after;
         }
-        self.before = Edge::Begin;
+        self.before = Spacing::Begin;
     }
 
     fn push(&mut self, text: String, is_literal: bool) {

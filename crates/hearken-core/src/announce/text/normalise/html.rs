@@ -5,7 +5,7 @@
 
 use super::inline::{say_cell, say_line};
 use super::nest::Levels;
-use super::spoken::Spoken;
+use super::spoken::SpokenText;
 use super::tag::{Tag, TagKind};
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{COLUMNS, HEADER, spans};
@@ -65,7 +65,7 @@ impl Html {
         line: &str,
         levels: &mut Levels,
         words: &Words,
-        spoken: &mut Spoken,
+        spoken: &mut SpokenText,
     ) {
         self.ended = false;
         let mut at = 0;
@@ -77,14 +77,14 @@ impl Html {
         self.text(&line[at..], words, spoken);
     }
 
-    fn text(&mut self, text: &str, words: &Words, spoken: &mut Spoken) {
+    fn text(&mut self, text: &str, words: &Words, spoken: &mut SpokenText) {
         if text.trim().is_empty() {
             return;
         }
         let Some(table) = self.table.as_mut().filter(|table| table.in_cell) else {
             return say_line(text.trim(), words, spoken);
         };
-        let mut cell = Spoken::with_room(text.len(), spoken.now());
+        let mut cell = SpokenText::with_room(text.len(), spoken.now());
         say_cell(text.trim(), words, &mut cell);
         spoken.leave_out(cell.left_out());
         let cell = cell.finish();
@@ -121,7 +121,7 @@ impl Html {
         spoken.word(&cell);
     }
 
-    fn tag(&mut self, tag: &Tag<'_>, levels: &mut Levels, words: &Words, spoken: &mut Spoken) {
+    fn tag(&mut self, tag: &Tag<'_>, levels: &mut Levels, words: &Words, spoken: &mut SpokenText) {
         let prefix = |template: &str| fill(template, &[("text", "")]).trim().to_owned();
         match (tag.kind, tag.closes) {
             (TagKind::Heading, false) => {

@@ -3,7 +3,7 @@
 //! Responsibilities: words inside camelCase, ids that nobody wants to hear in full. Not here: the signs
 //! between such names (`token`), times (`moment`).
 
-use super::spoken::Spoken;
+use super::spoken::SpokenText;
 use super::words::{Words, fill};
 
 /// The shortest run of hexadecimal digits that counts as an id: git's short hashes.
@@ -23,7 +23,7 @@ const SAID: usize = 4;
 const NAMES: [(&str, &str); 2] = [("SQLite", "SQL Lite"), ("PostgreSQL", "Postgres QL")];
 
 /// Speaks a run of ASCII letters and digits.
-pub(super) fn say_name(run: &str, words: &Words, spoken: &mut Spoken) {
+pub(super) fn say_name(run: &str, words: &Words, spoken: &mut SpokenText) {
     let named = NAMES.iter().find_map(|(written, said)| {
         let behind = run.strip_prefix(written)?;
         let ends = !behind.starts_with(|c: char| c.is_ascii_lowercase());
@@ -93,7 +93,7 @@ fn is_one_word(run: &str) -> bool {
 }
 
 /// Speaks the start of an id.
-pub(super) fn say_id(id: &str, words: &Words, spoken: &mut Spoken) {
+pub(super) fn say_id(id: &str, words: &Words, spoken: &mut SpokenText) {
     let start = id.get(..SAID).unwrap_or(id);
     spoken.word(&fill(&words.id, &[("start", start)]));
 }

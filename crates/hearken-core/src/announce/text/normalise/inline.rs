@@ -7,9 +7,9 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::code::is_shell;
-use super::markup::{Marked, SpokenMark, marked};
+use super::markup::{MarkedLine, SpokenMark, marked};
 use super::signs::{self, exact, is_run, run};
-use super::spoken::{Spoken, is_stop};
+use super::spoken::{SpokenText, is_stop};
 use super::token;
 use super::words::{SignWords, Words};
 use crate::announce::text::markdown::{Span, spans};
@@ -46,7 +46,7 @@ const fn classes() -> [u8; 256] {
 }
 
 /// Appends the words of a line to the spoken text.
-pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
+pub(super) fn say_line(line: &str, words: &Words, spoken: &mut SpokenText) {
     // Usual words and numbers need no closer look, and most lines contain nothing else.
     let (usual, line) = line.split_at(length_of_usual(line, words));
     put(usual, &(0..usual.len()), spoken);
@@ -61,8 +61,8 @@ pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
         words,
         linked: false,
         image: false,
-        parenthesis: Ahead::new(b')'),
-        space: Ahead::new(b' '),
+        parenthesis: SignSearch::new(b')'),
+        space: SignSearch::new(b' '),
         spans: None,
         compares: None,
     };
@@ -99,7 +99,7 @@ pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
 }
 
 /// Speaks a table cell; a cell that is just a sign is meant literally, and is never left out.
-pub(super) fn say_cell(cell: &str, words: &Words, spoken: &mut Spoken) {
+pub(super) fn say_cell(cell: &str, words: &Words, spoken: &mut SpokenText) {
     let name = match cell {
         "-" | "–" | "—" | "−" | "--" | "---" => words.sign('-').map(|sign| sign.one.as_ref()),
         "×" | "✕" => words.prose_sign("✗").map(|sign| sign.one.as_ref()),
@@ -113,7 +113,7 @@ pub(super) fn say_cell(cell: &str, words: &Words, spoken: &mut Spoken) {
     if let Some(name) = name {
         return spoken.word(name);
     }
-    let mut said = Spoken::with_room(cell.len(), spoken.now());
+    let mut said = SpokenText::with_room(cell.len(), spoken.now());
     say_line(cell, words, &mut said);
     spoken.leave_out(said.left_out());
     let is_silent = said.left_out() == 0 && !cell.is_empty() && cell.len() < 16;
@@ -125,7 +125,7 @@ pub(super) fn say_cell(cell: &str, words: &Words, spoken: &mut Spoken) {
     }
 }
 
-fn put(line: &str, plain: &std::ops::Range<usize>, spoken: &mut Spoken) {
+fn put(line: &str, plain: &std::ops::Range<usize>, spoken: &mut SpokenText) {
     if !plain.is_empty() {
         spoken.gap();
         spoken.text(&line[plain.clone()]);
@@ -254,13 +254,13 @@ fn is_ordinary(c: char) -> bool {
 }
 
 /// The place of the next occurrence of a sign, remembered so that looking ahead stays linear.
-struct Ahead {
+struct SignSearch {
     sign: u8,
     found: Option<usize>,
     searched: bool,
 }
 
-impl Ahead {
+impl SignSearch {
     fn new(sign: u8) -> Self {
         Self {
             sign,
@@ -284,14 +284,14 @@ impl Ahead {
 struct Inline<'a> {
     line: &'a str,
     /// The words for the marked places of the line.
-    marked: Option<&'a Marked>,
+    marked: Option<&'a MarkedLine>,
     words: &'a Words,
     /// Whether the last word was "link".
     linked: bool,
     /// Whether the current place is between an image's brackets.
     image: bool,
-    parenthesis: Ahead,
-    space: Ahead,
+    parenthesis: SignSearch,
+    space: SignSearch,
     /// The line's inline code that was not reached yet; computed at the first backtick.
     spans: Option<Peekable<IntoIter<Span>>>,
     /// Whether something is compared on the line; computed on demand.
@@ -301,7 +301,7 @@ struct Inline<'a> {
 impl<'a> Inline<'a> {
     /// Speaks the text between two places; returns the place to continue from, which is after a link's
     /// address if the token had one.
-    fn token(&mut self, start: usize, end: usize, spoken: &mut Spoken) -> usize {
+    fn token(&mut self, start: usize, end: usize, spoken: &mut SpokenText) -> usize {
         let mut from = start;
         let mut at = start;
         while at < end {
@@ -388,7 +388,7 @@ impl<'a> Inline<'a> {
 
     /// Speaks inline code: a shell command as in a question, a name or an address as everywhere else, anything
     /// else sign by sign.
-    fn code(&self, code: &str, spoken: &mut Spoken) {
+    fn code(&self, code: &str, spoken: &mut SpokenText) {
         let code = code.trim();
         let name = code.strip_suffix("()").unwrap_or(code);
         if token::is_name(name) || token::address(code) == Some(0) && !code.contains(' ') {
@@ -423,7 +423,7 @@ impl<'a> Inline<'a> {
     }
 
     /// Appends stops directly to the last word; returns the place after them.
-    fn stops(&mut self, at: usize, spoken: &mut Spoken) -> usize {
+    fn stops(&mut self, at: usize, spoken: &mut SpokenText) -> usize {
         let rest = &self.line[at..];
         let after = rest.trim_start_matches(['*', '_', ')', '.', ',', ';', ':', '!', '?']);
         let stops = &rest[..rest.len() - after.len()];
@@ -434,7 +434,7 @@ impl<'a> Inline<'a> {
     }
 
     /// Speaks a part of a token that contains no link or backtick.
-    fn part(&mut self, start: usize, end: usize, spoken: &mut Spoken) {
+    fn part(&mut self, start: usize, end: usize, spoken: &mut SpokenText) {
         let part = &self.line[start..end];
         if part.is_empty() {
             return;
@@ -513,7 +513,7 @@ impl<'a> Inline<'a> {
         })
     }
 
-    fn closing(&self, closing: &str, closes: impl Fn(char) -> bool, spoken: &mut Spoken) {
+    fn closing(&self, closing: &str, closes: impl Fn(char) -> bool, spoken: &mut SpokenText) {
         if closing.len() > 2 && closing.contains("...") {
             spoken.stop('…');
         }
@@ -531,7 +531,7 @@ impl<'a> Inline<'a> {
     }
 
     /// Speaks a token that is a run of one sign; returns whether it was one.
-    fn repeated(&self, part: &str, spoken: &mut Spoken) -> bool {
+    fn repeated(&self, part: &str, spoken: &mut SpokenText) -> bool {
         let Some(c) = part.chars().next().filter(|c| !c.is_alphanumeric()) else {
             return false;
         };

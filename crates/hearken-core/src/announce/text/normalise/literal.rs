@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::clean::clean_lines;
 use super::command::trimmed;
-use super::odd_characters::{Odd, masked_letter, odd_at, run_around};
+use super::odd_characters::{Oddity, masked_letter, odd_at, run_around};
 use super::words::{Words, fill};
 
 /// Returns a text exactly as written, each line on a separate row.
@@ -31,9 +31,9 @@ pub fn asked(text: &str, words: &Words) -> String {
 }
 
 /// A function that returns what is odd about a character, given the word around it.
-type Find = fn(char, &str) -> Option<Odd>;
+type OddityFinder = fn(char, &str) -> Option<Oddity>;
 
-fn shown(text: &str, words: &Words, rows: bool, find: Find) -> String {
+fn shown(text: &str, words: &Words, rows: bool, find: OddityFinder) -> String {
     let text = trimmed(text);
     let plain = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'[';
     if text.bytes().all(plain) && !text.contains("  ") && !text.ends_with(' ') {
@@ -53,7 +53,7 @@ fn shown(text: &str, words: &Words, rows: bool, find: Find) -> String {
                     Some(odd) => {
                         let known = words.sign_at(rest).filter(|sign| sign.sign.chars().eq([c]));
                         match known {
-                            Some(_) if odd == Odd::Other => shown.push(c),
+                            Some(_) if odd == Oddity::Other => shown.push(c),
                             _ => push_name(&mut shown, &odd.name(c, words)),
                         }
                     }

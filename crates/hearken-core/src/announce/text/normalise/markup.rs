@@ -42,12 +42,12 @@ pub(super) enum SpokenMark {
 
 /// A line whose marked places have words.
 #[derive(Debug)]
-pub(super) struct Marked {
+pub(super) struct MarkedLine {
     pub(super) line: String,
     said: Vec<SpokenMark>,
 }
 
-impl Marked {
+impl MarkedLine {
     /// Returns what is spoken at a character that marks a place.
     pub(super) fn at(&self, c: char) -> Option<&SpokenMark> {
         let place = u32::from(c).checked_sub(FIRST)?;
@@ -56,11 +56,11 @@ impl Marked {
 }
 
 /// Returns a line with words in place of such notation; `None` if it contains none.
-pub(super) fn marked(line: &str, words: &Words) -> Option<Marked> {
+pub(super) fn marked(line: &str, words: &Words) -> Option<MarkedLine> {
     if !may_be_marked(line, words) {
         return None;
     }
-    let mut marking = Marking {
+    let mut marking = MarkupPass {
         line,
         words,
         at: 0,
@@ -74,7 +74,7 @@ pub(super) fn marked(line: &str, words: &Words) -> Option<Marked> {
     while marking.at < line.len() {
         marking.step();
     }
-    (!marking.said.is_empty() || marking.out != line).then_some(Marked {
+    (!marking.said.is_empty() || marking.out != line).then_some(MarkedLine {
         line: marking.out,
         said: marking.said,
     })
@@ -98,7 +98,7 @@ fn has_unit(line: &str, words: &Words) -> bool {
     digits.any(|(at, _)| units.may_follow(&line[at + 1..]))
 }
 
-struct Marking<'a> {
+struct MarkupPass<'a> {
     line: &'a str,
     words: &'a Words,
     at: usize,
@@ -113,7 +113,7 @@ struct Marking<'a> {
     struck: Option<usize>,
 }
 
-impl<'a> Marking<'a> {
+impl<'a> MarkupPass<'a> {
     fn rest(&self) -> &'a str {
         &self.line[self.at..]
     }

@@ -13,7 +13,7 @@ mod command_signs;
 mod length;
 mod raised;
 
-use super::spoken::Spoken;
+use super::spoken::SpokenText;
 use super::words::{Words, fill};
 use command_signs::{is_big, is_function};
 use length::{cluster, number};
@@ -27,7 +27,7 @@ const WORD: usize = 4;
 
 /// What ends the text that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Until {
+enum Terminator {
     End,
     Brace,
     Bracket,
@@ -58,7 +58,7 @@ impl SpokenFormula {
 
 /// Returns a formula in words.
 pub(super) fn formula(text: &str, words: &Words) -> String {
-    Formula::new(text, words, 0).read(Until::End).0.text
+    Formula::new(text, words, 0).read(Terminator::End).0.text
 }
 
 /// Returns a line of a formula in words, and whether the next line is inside a matrix; `cells` says whether
@@ -74,13 +74,13 @@ pub(super) fn line(text: &str, cells: bool, words: &Words) -> (String, bool) {
 
 /// Returns an exponent in words, without its base.
 pub(super) fn exponent(text: &str, words: &Words) -> String {
-    let said = Formula::new(text, words, 1).read(Until::End).0;
+    let said = Formula::new(text, words, 1).read(Terminator::End).0;
     power(text.trim(), &said, words)
 }
 
 /// Returns an index in words, without its base.
 pub(super) fn index(text: &str, words: &Words) -> String {
-    let said = Formula::new(text, words, 1).read(Until::End).0;
+    let said = Formula::new(text, words, 1).read(Terminator::End).0;
     sub(&said, words)
 }
 
@@ -121,7 +121,7 @@ struct Formula<'a> {
     rest: &'a str,
     words: &'a Words,
     depth: usize,
-    out: Spoken,
+    out: SpokenText,
     /// The number of adjacent parts here, and the most so far.
     here: usize,
     most: usize,
@@ -140,7 +140,7 @@ impl<'a> Formula<'a> {
             rest,
             words,
             depth,
-            out: Spoken::default(),
+            out: SpokenText::default(),
             here: 0,
             most: 0,
             joined: false,
@@ -151,34 +151,34 @@ impl<'a> Formula<'a> {
     }
 
     /// Reads up to the given end; returns the words and the rest of the text.
-    fn read(mut self, until: Until) -> (SpokenFormula, &'a str) {
+    fn read(mut self, until: Terminator) -> (SpokenFormula, &'a str) {
         let mut closed = false;
         while let Some(c) = self.rest.chars().next() {
             let ends = match until {
-                Until::Brace => c == '}',
-                Until::Bracket => c == ']',
-                Until::Parenthesis => c == ')',
-                Until::Bar => c == '|',
-                Until::Part => self.most > 0 || self.joined,
-                Until::End => false,
+                Terminator::Brace => c == '}',
+                Terminator::Bracket => c == ']',
+                Terminator::Parenthesis => c == ')',
+                Terminator::Bar => c == '|',
+                Terminator::Part => self.most > 0 || self.joined,
+                Terminator::End => false,
             };
             if ends {
                 closed = true;
-                if until != Until::Part {
+                if until != Terminator::Part {
                     self.rest = &self.rest[c.len_utf8()..];
                 }
                 break;
             }
             let outer = match until {
-                Until::Parenthesis => c == '}' || self.rest.starts_with("\\right"),
-                Until::Bar => matches!(c, '}' | ')' | ']') || self.rest.starts_with("\\}"),
-                Until::Bracket => c == '}',
-                Until::End | Until::Brace | Until::Part => false,
+                Terminator::Parenthesis => c == '}' || self.rest.starts_with("\\right"),
+                Terminator::Bar => matches!(c, '}' | ')' | ']') || self.rest.starts_with("\\}"),
+                Terminator::Bracket => c == '}',
+                Terminator::End | Terminator::Brace | Terminator::Part => false,
             };
             if outer {
                 break;
             }
-            self.step(c, until == Until::Part);
+            self.step(c, until == Terminator::Part);
         }
         let said = SpokenFormula {
             text: self.out.finish(),
@@ -189,7 +189,7 @@ impl<'a> Formula<'a> {
         (said, self.rest)
     }
 
-    fn inner(&mut self, until: Until) -> SpokenFormula {
+    fn inner(&mut self, until: Terminator) -> SpokenFormula {
         let mut inner = Formula::new(self.rest, self.words, self.depth + 1);
         inner.limit = self.limit;
         let (said, rest) = inner.read(until);
@@ -205,9 +205,9 @@ impl<'a> Formula<'a> {
             _ if self.depth >= DEEPEST => return ("", SpokenFormula::default()),
             Some(inside) => {
                 self.rest = inside;
-                Until::Brace
+                Terminator::Brace
             }
-            None => Until::Part,
+            None => Terminator::Part,
         };
         let said = self.inner(until);
         let written = &before[..before.len() - self.rest.len()];
@@ -230,7 +230,7 @@ impl<'a> Formula<'a> {
                 '\\' => self.command(alone),
                 '{' if self.depth < DEEPEST => {
                     self.pass(1);
-                    let said = self.inner(Until::Brace);
+                    let said = self.inner(Terminator::Brace);
                     self.joined |= said.joined;
                     self.here += said.parts.max(1) - 1;
                     let applies = said.is_short(1);
@@ -524,7 +524,7 @@ impl<'a> Formula<'a> {
             .out
             .ends_with_text(fill(&words.apply, &[("text", "")]).trim());
         self.pass(1);
-        let said = self.inner(Until::Parenthesis);
+        let said = self.inner(Terminator::Parenthesis);
         let is_plain = applies && said.closed && !said.joined;
         if is_plain {
             let text = if of_word {
@@ -549,7 +549,7 @@ impl<'a> Formula<'a> {
     /// Speaks text between bars as an absolute value; a bar without a partner states a condition.
     fn bars(&mut self) {
         let words = self.words;
-        let said = self.inner(Until::Bar);
+        let said = self.inner(Terminator::Bar);
         if said.closed {
             self.out
                 .word(&fill(&words.absolute, &[("text", &said.text)]));

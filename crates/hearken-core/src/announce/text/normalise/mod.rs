@@ -5,7 +5,7 @@
 //! here: where sentences end (`sentence`), when they are spoken (`queue`).
 //!
 //! Mental model: every reading cleans first, then goes through the text once from left to right and puts words
-//! into `spoken::Spoken`, which takes care of the spaces. No reading looks back, and every look ahead is
+//! into `spoken::SpokenText`, which takes care of the spaces. No reading looks back, and every look ahead is
 //! remembered, so the time is linear, whatever an agent sends. Every word that is not in the text comes from
 //! [`Words`].
 
@@ -47,7 +47,7 @@ mod hostile_tests;
 #[cfg(test)]
 mod tests;
 
-pub use blocks::{BlockIs, TextBlock, TextTable, blocks};
+pub use blocks::{BlockKind, TextBlock, TextTable, blocks};
 pub use clean::{balance, clean, clean_lines, hides};
 pub use code_language::language_name;
 pub use command::command;
@@ -56,7 +56,7 @@ pub use literal::{asked, inline, literal};
 pub use odd_characters::unmasked;
 pub use pronunciation::Pronunciation;
 pub use prose::{Passage, ProseReader, prose, prose_at};
-pub use readable::Readable;
+pub use readable::OutputDisplay;
 pub use signs::exact;
 pub use spell::{key, spell, spellable};
 pub use styled::{StyledText, TextLook};

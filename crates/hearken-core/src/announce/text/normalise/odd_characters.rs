@@ -12,7 +12,7 @@ use crate::announce::text::skeleton::skeleton;
 
 /// What is odd about a character.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Odd {
+pub(super) enum Oddity {
     /// It looks like these ASCII characters.
     LookAlike(String),
     /// A blank other than a space.
@@ -25,7 +25,7 @@ pub(super) enum Odd {
     Other,
 }
 
-impl Odd {
+impl Oddity {
     /// Returns the character's name, which includes the code point: two characters never have the same name.
     pub(super) fn name(&self, c: char, words: &Words) -> String {
         let code = format!("U+{:04X}", u32::from(c));
@@ -46,31 +46,31 @@ impl Odd {
 
 /// Returns the look-alike if a character is a letter that resembles ASCII inside a word with real ASCII letters or
 /// digits. In running text, nothing else is odd. `run` is the letters and digits around it.
-pub(super) fn masked_letter(c: char, run: &str) -> Option<Odd> {
+pub(super) fn masked_letter(c: char, run: &str) -> Option<Oddity> {
     let is_letter = c.is_alphabetic() && c.nfkc().eq([c]);
     let has_ascii = run.bytes().any(|byte| byte.is_ascii_alphanumeric());
     let letter = looks_like(c).filter(|_| is_letter && has_ascii)?;
-    Some(Odd::LookAlike(letter))
+    Some(Oddity::LookAlike(letter))
 }
 
 /// Returns what is odd about a character, if anything. `run` is the letters and digits around it.
-pub(super) fn odd_at(c: char, run: &str) -> Option<Odd> {
+pub(super) fn odd_at(c: char, run: &str) -> Option<Oddity> {
     if (' '..='~').contains(&c) || matches!(c, '\n' | '\t') {
         return None;
     }
     if c.is_whitespace() {
-        return Some(Odd::Blank);
+        return Some(Oddity::Blank);
     }
     if c.is_control() || is_hidden(c) || is_joiner(c) {
-        return Some(Odd::Hidden);
+        return Some(Oddity::Hidden);
     }
     if is_combining_mark(c) {
-        return Some(Odd::Mark);
+        return Some(Oddity::Mark);
     }
     match looks_like(c) {
-        Some(letter) if !is_of_one_script(run) => Some(Odd::LookAlike(letter)),
+        Some(letter) if !is_of_one_script(run) => Some(Oddity::LookAlike(letter)),
         Some(_) => None,
-        None => (!c.is_alphanumeric()).then_some(Odd::Other),
+        None => (!c.is_alphanumeric()).then_some(Oddity::Other),
     }
 }
 
@@ -161,19 +161,19 @@ mod tests {
             ('a', "rm", None),
             ('é', "café", None),
             ('中', "中文", None),
-            ('о', "sudо", Some(Odd::LookAlike("o".to_owned()))),
-            ('о', "о", Some(Odd::LookAlike("o".to_owned()))),
+            ('о', "sudо", Some(Oddity::LookAlike("o".to_owned()))),
+            ('о', "о", Some(Oddity::LookAlike("o".to_owned()))),
             ('о', "тест", None),
-            ('ｒ', "ｒｍ", Some(Odd::LookAlike("r".to_owned()))),
-            ('ﬁ', "ﬁle", Some(Odd::LookAlike("fi".to_owned()))),
-            ('‐', "", Some(Odd::LookAlike("-".to_owned()))),
-            ('\u{a0}', "", Some(Odd::Blank)),
-            ('\u{3000}', "", Some(Odd::Blank)),
-            ('\u{200b}', "", Some(Odd::Hidden)),
-            ('\u{1b}', "", Some(Odd::Hidden)),
-            ('\u{202e}', "", Some(Odd::Hidden)),
-            ('\u{301}', "e\u{301}", Some(Odd::Mark)),
-            ('🚀', "", Some(Odd::Other)),
+            ('ｒ', "ｒｍ", Some(Oddity::LookAlike("r".to_owned()))),
+            ('ﬁ', "ﬁle", Some(Oddity::LookAlike("fi".to_owned()))),
+            ('‐', "", Some(Oddity::LookAlike("-".to_owned()))),
+            ('\u{a0}', "", Some(Oddity::Blank)),
+            ('\u{3000}', "", Some(Oddity::Blank)),
+            ('\u{200b}', "", Some(Oddity::Hidden)),
+            ('\u{1b}', "", Some(Oddity::Hidden)),
+            ('\u{202e}', "", Some(Oddity::Hidden)),
+            ('\u{301}', "e\u{301}", Some(Oddity::Mark)),
+            ('🚀', "", Some(Oddity::Other)),
             ('\t', "", None),
         ] {
             assert_eq!(odd_at(c, run), odd, "U+{:04X}", u32::from(c));

@@ -11,10 +11,10 @@ use super::html::Html;
 use super::inline::{say_cell, say_line};
 use super::math;
 use super::nest::{Levels, branch, indent_of, is_drawn};
-use super::spoken::Spoken;
+use super::spoken::SpokenText;
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{
-    Begins, Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter,
+    Block, COLUMNS, Closes, Fence, HEADER, PieceStart, Table, block, cells, is_delimiter,
 };
 
 /// The template for text that is spoken unchanged.
@@ -36,7 +36,7 @@ pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
     }
     let mut reader = ProseReader::default();
     let mut spoken = reader.read(Passage::new(text), words, now);
-    if let Within::Code(Code { lines: 1.., .. }) = reader.place {
+    if let LineContext::Code(CodeBlock { lines: 1.., .. }) = reader.place {
         spoken.push_str(", ");
         spoken.push_str(&reader.length(words));
     }
@@ -46,7 +46,7 @@ pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
 /// Reads the pieces of one output as prose, and remembers the block in which a piece ended.
 #[derive(Debug, Clone, Default)]
 pub struct ProseReader {
-    place: Within,
+    place: LineContext,
     levels: Levels,
     html: Html,
 }
@@ -57,7 +57,7 @@ pub struct Passage<'a> {
     /// The text as it was streamed.
     pub text: &'a str,
     /// Where it begins, as determined by the code that cut it.
-    pub begins: Begins,
+    pub begins: PieceStart,
 }
 
 impl<'a> Passage<'a> {
@@ -65,7 +65,7 @@ impl<'a> Passage<'a> {
     pub fn new(text: &'a str) -> Self {
         Self {
             text,
-            begins: Begins::Line,
+            begins: PieceStart::Line,
         }
     }
 
@@ -84,12 +84,12 @@ impl<'a> Passage<'a> {
 
 /// What contains the next line.
 #[derive(Debug, Clone, Default)]
-pub(super) enum Within {
+pub(super) enum LineContext {
     /// Between blocks, or in a paragraph.
     #[default]
     Text,
     /// After an opening fence.
-    Code(Code),
+    Code(CodeBlock),
     /// After a table's first row.
     Table(Table),
     /// In a formula of several lines; `cells` if it is inside a matrix.
@@ -98,16 +98,16 @@ pub(super) enum Within {
 
 /// An open code block.
 #[derive(Debug, Clone)]
-pub(super) struct Code {
+pub(super) struct CodeBlock {
     pub(super) fence: Fence,
     pub(super) lines: usize,
     /// Whether its lines draw a tree, which is read like a tree outside a block.
     pub(super) drawn: bool,
 }
 
-impl Within {
+impl LineContext {
     /// Leaves an open code block if the next passage begins outside it.
-    pub(super) fn enter(&mut self, begins: Begins) {
+    pub(super) fn enter(&mut self, begins: PieceStart) {
         if matches!(self, Self::Code(_)) && !begins.in_code() {
             *self = Self::Text;
         }
@@ -134,14 +134,14 @@ enum LineShape {
 impl ProseReader {
     /// Leaves an open code block if the next passage begins outside it.
     #[cfg(test)]
-    pub(in crate::announce::text) fn enter(&mut self, begins: Begins) {
+    pub(in crate::announce::text) fn enter(&mut self, begins: PieceStart) {
         self.place.enter(begins);
     }
 
     /// Returns whether a code block is open.
     #[cfg(test)]
     pub(in crate::announce::text) fn in_code(&self) -> bool {
-        matches!(self.place, Within::Code(_))
+        matches!(self.place, LineContext::Code(_))
     }
 
     /// Returns the spoken words of the output's next passage; empty inside a code block. With `now`, moments are
@@ -150,15 +150,19 @@ impl ProseReader {
         self.place.enter(passage.begins);
         if passage.text.bytes().all(|b| matches!(b, b'\n' | b'\r')) {
             if passage.text.len() > 1 {
-                if matches!(self.place, Within::Table(_) | Within::Formula { .. }) {
-                    self.place = Within::Text;
+                if matches!(
+                    self.place,
+                    LineContext::Table(_) | LineContext::Formula { .. }
+                ) {
+                    self.place = LineContext::Text;
                 }
                 self.html.end();
             }
             return String::new();
         }
-        let mut spoken = Spoken::with_room(passage.text.len() + passage.text.len() / 16 + 16, now);
-        if let Within::Text = self.place
+        let mut spoken =
+            SpokenText::with_room(passage.text.len() + passage.text.len() / 16 + 16, now);
+        if let LineContext::Text = self.place
             && let Some(line) = only_line(passage.text)
         {
             let indent = match passage.begins.at_line() {
@@ -184,13 +188,13 @@ impl ProseReader {
     }
 
     /// Speaks a passage of any number of lines.
-    fn by_lines(&mut self, passage: Passage<'_>, words: &Words, spoken: &mut Spoken) {
+    fn by_lines(&mut self, passage: Passage<'_>, words: &Words, spoken: &mut SpokenText) {
         let mut last = LineShape::Flowing;
         let mut opened_here = false;
         let mut lines = passage.lines().peekable();
         while let Some((line, whole)) = lines.next() {
             let mut around = None;
-            if let Within::Code(code) = &mut self.place {
+            if let LineContext::Code(code) = &mut self.place {
                 let closes = if whole {
                     code.fence.closes(line)
                 } else {
@@ -204,7 +208,7 @@ impl ProseReader {
                             true => self.levels.leave(),
                             false => self.close(opened_here, words, spoken),
                         }
-                        self.place = Within::Text;
+                        self.place = LineContext::Text;
                         last = LineShape::Block;
                     }
                 }
@@ -226,7 +230,7 @@ impl ProseReader {
                     true => self.levels.leave(),
                     false => say_opening(info, words, spoken),
                 }
-                self.place = Within::Code(Code {
+                self.place = LineContext::Code(CodeBlock {
                     fence,
                     lines: 0,
                     drawn,
@@ -236,7 +240,7 @@ impl ProseReader {
             }
             let line = match &around {
                 Some(code) => {
-                    self.place = Within::Text;
+                    self.place = LineContext::Text;
                     code.fence.bare(line)
                 }
                 None => line,
@@ -248,7 +252,7 @@ impl ProseReader {
             let mut lines = clean.split('\n').map(str::trim).peekable();
             while let Some(line) = lines.next() {
                 if line.is_empty() {
-                    self.place = Within::Text;
+                    self.place = LineContext::Text;
                     self.html.end();
                     last = LineShape::Block;
                     continue;
@@ -257,18 +261,18 @@ impl ProseReader {
                 last = self.line(line, indent, next, last, words, spoken);
             }
             if let Some(code) = around {
-                self.place = Within::Code(code);
+                self.place = LineContext::Code(code);
             }
         }
         if passage.text.ends_with("\n\n") {
-            if let Within::Formula { .. } = self.place {
-                self.place = Within::Text;
+            if let LineContext::Formula { .. } = self.place {
+                self.place = LineContext::Text;
             }
             self.html.end();
         }
     }
 
-    fn close(&mut self, opened_here: bool, words: &Words, spoken: &mut Spoken) {
+    fn close(&mut self, opened_here: bool, words: &Words, spoken: &mut SpokenText) {
         let length = self.length(words);
         spoken.stop(if opened_here { ',' } else { '.' });
         spoken.word(&length);
@@ -280,8 +284,8 @@ impl ProseReader {
 
     fn length(&self, words: &Words) -> String {
         let lines = match &self.place {
-            Within::Code(code) => code.lines,
-            Within::Text | Within::Table(_) | Within::Formula { .. } => 0,
+            LineContext::Code(code) => code.lines,
+            LineContext::Text | LineContext::Table(_) | LineContext::Formula { .. } => 0,
         };
         if lines == 1 {
             words.one_line.clone().into_owned()
@@ -298,10 +302,10 @@ impl ProseReader {
         next: &str,
         last: LineShape,
         words: &Words,
-        spoken: &mut Spoken,
+        spoken: &mut SpokenText,
     ) -> LineShape {
         let first = line.as_bytes().first().copied().unwrap_or_default();
-        if let Within::Formula { cells } = self.place {
+        if let LineContext::Formula { cells } = self.place {
             return self.formula(line, cells, words, spoken);
         }
         if self.html.takes(line) {
@@ -320,14 +324,16 @@ impl ProseReader {
             self.levels.leave();
         }
         // Almost every line begins with a letter and has no bar.
-        if first.is_ascii_alphabetic() && matches!(self.place, Within::Text) && !is_delimiter(next)
+        if first.is_ascii_alphabetic()
+            && matches!(self.place, LineContext::Text)
+            && !is_delimiter(next)
         {
             pause(last, LineShape::Flowing, spoken);
             say_line(line, words, spoken);
             return LineShape::Flowing;
         }
         if let Some((column, text)) = branch(line) {
-            self.place = Within::Text;
+            self.place = LineContext::Text;
             pause(last, LineShape::Block, spoken);
             let hidden = if line.starts_with(['│', '┃', '|']) {
                 0
@@ -339,7 +345,7 @@ impl ProseReader {
         }
         if let Some(inside) = opens_formula(line) {
             pause(last, LineShape::Block, spoken);
-            self.place = Within::Formula { cells: false };
+            self.place = LineContext::Formula { cells: false };
             return self.formula(inside, false, words, spoken);
         }
         if is_delimiter(line) {
@@ -350,7 +356,7 @@ impl ProseReader {
             self.row(line, words, spoken);
             return LineShape::Block;
         }
-        self.place = Within::Text;
+        self.place = LineContext::Text;
         let (template, number, text) = match block(line) {
             Block::Rule => return LineShape::Block,
             Block::Text(line) => {
@@ -389,7 +395,7 @@ impl ProseReader {
         number: &str,
         text: &str,
         words: &Words,
-        spoken: &mut Spoken,
+        spoken: &mut SpokenText,
     ) {
         match self.levels.enter(indent) {
             Some(level) => {
@@ -409,7 +415,7 @@ impl ProseReader {
         line: &str,
         cells: bool,
         words: &Words,
-        spoken: &mut Spoken,
+        spoken: &mut SpokenText,
     ) -> LineShape {
         let ends = [
             "$$",
@@ -431,8 +437,8 @@ impl ProseReader {
             spoken.word(&clean(&said));
         }
         self.place = match end {
-            Some(_) => Within::Text,
-            None => Within::Formula { cells },
+            Some(_) => LineContext::Text,
+            None => LineContext::Formula { cells },
         };
         if let Some((at, length)) = end {
             let behind = &line[at + length..];
@@ -448,17 +454,17 @@ impl ProseReader {
     }
 
     /// Speaks a table row: the first one as the headers, the others each with its header.
-    fn row(&mut self, line: &str, words: &Words, spoken: &mut Spoken) {
+    fn row(&mut self, line: &str, words: &Words, spoken: &mut SpokenText) {
         let now = spoken.now();
         let left_out = std::cell::Cell::new(0);
         let cells = cells(line).map(|cell| {
-            let mut cell_spoken = Spoken::with_room(cell.len(), now);
+            let mut cell_spoken = SpokenText::with_room(cell.len(), now);
             say_cell(&cell, words, &mut cell_spoken);
             left_out.set(left_out.get() + cell_spoken.left_out());
             cell_spoken.finish()
         });
         match &self.place {
-            Within::Table(Table { headers, .. }) => {
+            LineContext::Table(Table { headers, .. }) => {
                 for (at, cell) in cells.enumerate().filter(|(_, cell)| !cell.is_empty()) {
                     spoken.stop(',');
                     if let Some(header) = headers.get(at).filter(|header| !header.is_empty()) {
@@ -468,9 +474,9 @@ impl ProseReader {
                     spoken.word(&cell);
                 }
             }
-            Within::Text | Within::Code(_) | Within::Formula { .. } => {
+            LineContext::Text | LineContext::Code(_) | LineContext::Formula { .. } => {
                 let mut headers = Vec::new();
-                let mut all = Spoken::default();
+                let mut all = SpokenText::default();
                 for cell in cells {
                     if !cell.is_empty() {
                         all.stop(',');
@@ -484,7 +490,7 @@ impl ProseReader {
                 if !all.is_empty() {
                     spoken.word(&fill(&words.table, &[("text", &all)]));
                 }
-                self.place = Within::Table(Table::headed(line, headers));
+                self.place = LineContext::Table(Table::headed(line, headers));
             }
         }
         spoken.leave_out(left_out.get());
@@ -492,8 +498,8 @@ impl ProseReader {
 }
 
 /// Speaks a line within a template.
-fn say_as(template: &str, number: &str, text: &str, words: &Words, spoken: &mut Spoken) {
-    let mut inner = Spoken::with_room(text.len(), spoken.now());
+fn say_as(template: &str, number: &str, text: &str, words: &Words, spoken: &mut SpokenText) {
+    let mut inner = SpokenText::with_room(text.len(), spoken.now());
     say_line(text, words, &mut inner);
     spoken.leave_out(inner.left_out());
     let inner = inner.finish();
@@ -544,7 +550,7 @@ fn is_plain(info: &str) -> bool {
         .any(|plain| info.eq_ignore_ascii_case(plain))
 }
 
-fn say_opening(info: &str, words: &Words, spoken: &mut Spoken) {
+fn say_opening(info: &str, words: &Words, spoken: &mut SpokenText) {
     spoken.word(&words.code_block);
     if let Some(name) = language_name(info, words) {
         spoken.stop(',');
@@ -552,7 +558,7 @@ fn say_opening(info: &str, words: &Words, spoken: &mut Spoken) {
     }
 }
 
-fn pause(last: LineShape, here: LineShape, spoken: &mut Spoken) {
+fn pause(last: LineShape, here: LineShape, spoken: &mut SpokenText) {
     if last == LineShape::Block || here == LineShape::Block {
         spoken.stop('.');
     } else {
@@ -578,7 +584,7 @@ mod tests {
             let words = Words::default();
             let passage = Passage::new(&text);
             prop_assert!(only_line(&text).is_some());
-            let mut spoken = Spoken::default();
+            let mut spoken = SpokenText::default();
             ProseReader::default().by_lines(passage, &words, &mut spoken);
             prop_assert_eq!(ProseReader::default().read(passage, &words, None), spoken.finish());
         }

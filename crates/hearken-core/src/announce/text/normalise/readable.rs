@@ -15,7 +15,7 @@
 
 use super::clean::clean_lines;
 use super::code_language::language_name;
-use super::prose::{Code, Passage, Within, only_line};
+use super::prose::{CodeBlock, LineContext, Passage, only_line};
 use super::styled::unstyled;
 use super::unmarked::without_html;
 use super::words::{Words, fill};
@@ -25,16 +25,16 @@ use crate::announce::text::markdown::{
 
 /// Shows the pieces of one output, and remembers the block in which a piece ended.
 #[derive(Debug, Clone, Default)]
-pub struct Readable {
-    place: Within,
+pub struct OutputDisplay {
+    place: LineContext,
 }
 
-impl Readable {
+impl OutputDisplay {
     /// Returns the output's next passage as shown: prose on one line, each line of code on a separate line.
     /// Empty if the passage is structure only.
     pub fn show(&mut self, passage: Passage<'_>, words: &Words) -> String {
         self.place.enter(passage.begins);
-        if let Within::Text = self.place
+        if let LineContext::Text = self.place
             && let Some(line) = only_line(passage.text)
         {
             let shown = self.line(line, "", words);
@@ -55,7 +55,7 @@ impl Readable {
         let mut lines = passage.lines().peekable();
         while let Some((raw, whole)) = lines.next() {
             let clean = clean_lines(raw);
-            if let Within::Code(code) = &self.place {
+            if let LineContext::Code(code) = &self.place {
                 let closes = if whole {
                     code.fence.closes(raw)
                 } else {
@@ -75,7 +75,7 @@ impl Readable {
                     }
                     Closes::Here | Closes::Before => {
                         out.line(&sentence(&words.end_of_code));
-                        self.place = Within::Text;
+                        self.place = LineContext::Text;
                     }
                 }
                 if closes != Closes::Before {
@@ -91,7 +91,7 @@ impl Readable {
                     None => format!("{}:", words.code_block),
                 };
                 out.line(&capital(&start));
-                self.place = Within::Code(Code {
+                self.place = LineContext::Code(CodeBlock {
                     fence,
                     lines: 0,
                     drawn: false,
@@ -102,7 +102,7 @@ impl Readable {
             let mut lines = clean.split('\n').map(str::trim).peekable();
             while let Some(line) = lines.next() {
                 if line.is_empty() {
-                    self.place = Within::Text;
+                    self.place = LineContext::Text;
                     continue;
                 }
                 let next = lines.peek().copied().unwrap_or(below);
@@ -121,7 +121,7 @@ impl Readable {
         if self.place.is_row(line, next) {
             return self.row(line, words);
         }
-        self.place = Within::Text;
+        self.place = LineContext::Text;
         match block(line) {
             Block::Rule => String::new(),
             Block::Heading(text) => capital(&fill(&words.heading, &[("text", &inline(text))])),
@@ -133,7 +133,7 @@ impl Readable {
 
     fn row(&mut self, line: &str, words: &Words) -> String {
         let cells: Vec<String> = cells(line).map(|cell| inline(&cell)).collect();
-        if let Within::Table(Table { headers, .. }) = &self.place {
+        if let LineContext::Table(Table { headers, .. }) = &self.place {
             let shown: Vec<String> = cells
                 .iter()
                 .enumerate()
@@ -152,7 +152,7 @@ impl Readable {
             .take(COLUMNS)
             .map(|cell| cell.chars().take(HEADER).collect())
             .collect();
-        self.place = Within::Table(Table::headed(line, headers));
+        self.place = LineContext::Table(Table::headed(line, headers));
         if all.is_empty() {
             all
         } else {
@@ -228,10 +228,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::announce::text::markdown::Begins;
+    use crate::announce::text::markdown::PieceStart;
 
     fn show(text: &str) -> String {
-        Readable::default().show(Passage::new(text), &Words::default())
+        OutputDisplay::default().show(Passage::new(text), &Words::default())
     }
 
     #[test]
@@ -282,31 +282,34 @@ mod tests {
     #[test]
     fn a_table_is_read_by_its_headers_and_code_is_left_alone() {
         let words = Words::default();
-        let mut readable = Readable::default();
-        let mut begins = Begins::Line;
+        let mut readable = OutputDisplay::default();
+        let mut begins = PieceStart::Line;
         let mut shown = |text, next| {
             let passage = Passage { text, begins };
             begins = next;
             readable.show(passage, &words)
         };
         assert_eq!(
-            shown("| Name | **Age** |\n", Begins::Line),
+            shown("| Name | **Age** |\n", PieceStart::Line),
             "Table: Name. Age."
         );
-        assert_eq!(shown("|---|---|\n", Begins::Line), "");
-        assert_eq!(shown("| Ann | 7 |\n", Begins::Line), "Name: Ann. Age: 7.");
-        assert_eq!(shown("\nThen:\n", Begins::Line), "Then:");
-        assert_eq!(shown("```rust\n", Begins::Code), "Code block, Rust:");
+        assert_eq!(shown("|---|---|\n", PieceStart::Line), "");
         assert_eq!(
-            shown("let a = *b * c_d; // **x**\n", Begins::Code),
+            shown("| Ann | 7 |\n", PieceStart::Line),
+            "Name: Ann. Age: 7."
+        );
+        assert_eq!(shown("\nThen:\n", PieceStart::Line), "Then:");
+        assert_eq!(shown("```rust\n", PieceStart::Code), "Code block, Rust:");
+        assert_eq!(
+            shown("let a = *b * c_d; // **x**\n", PieceStart::Code),
             "let a = *b * c_d; // **x**"
         );
-        assert_eq!(shown("```\n", Begins::Line), "End of code.");
-        assert_eq!(shown("*after*", Begins::Line), "after");
+        assert_eq!(shown("```\n", PieceStart::Line), "End of code.");
+        assert_eq!(shown("*after*", PieceStart::Line), "after");
         assert_eq!(
             shown(
                 "It is:\n```python\nif a:\n    b()\n```\nSo *be* it.\n",
-                Begins::Line
+                PieceStart::Line
             ),
             "It is:\nCode block, Python:\nif a:\n    b()\nEnd of code.\nSo be it."
         );
@@ -321,8 +324,8 @@ mod tests {
         ) {
             let words = Words::default();
             let passage = Passage::new(&text);
-            let whole = Readable::default().by_lines(passage, &words);
-            prop_assert_eq!(Readable::default().show(passage, &words), whole);
+            let whole = OutputDisplay::default().by_lines(passage, &words);
+            prop_assert_eq!(OutputDisplay::default().show(passage, &words), whole);
         }
 
         /// No letter or digit of any text is ever lost, whatever marks surround it.

@@ -10,7 +10,7 @@ use super::clean::clean_lines;
 use super::markup::encloses_arguments;
 use super::odd_characters::{masked_letter, run_around};
 use super::picture::{Picture, picture_at};
-use super::spoken::Spoken;
+use super::spoken::SpokenText;
 use super::words::{Words, fill};
 
 /// The length from which a run of one sign is counted instead of spoken one by one.
@@ -62,7 +62,7 @@ struct SignPass<'a> {
     /// Whether a single quote was spoken and awaits its partner.
     quoted: bool,
     before: Option<char>,
-    spoken: Spoken,
+    spoken: SpokenText,
 }
 
 impl<'a> SignPass<'a> {
@@ -81,7 +81,7 @@ impl<'a> SignPass<'a> {
             token: 0,
             quoted: false,
             before: None,
-            spoken: Spoken::with_room(text.len() + text.len() / 4, None),
+            spoken: SpokenText::with_room(text.len() + text.len() / 4, None),
         };
         let mut at = 0;
         while at < text.len() {

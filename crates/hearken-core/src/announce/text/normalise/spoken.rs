@@ -8,7 +8,7 @@ use super::words::WordOrTemplate;
 
 /// Collects spoken words.
 #[derive(Debug, Default)]
-pub(super) struct Spoken {
+pub(super) struct SpokenText {
     out: String,
     /// The time at which it is spoken, if known.
     now: Option<Timestamp>,
@@ -21,7 +21,7 @@ pub(super) struct Spoken {
     left_out: usize,
 }
 
-impl Spoken {
+impl SpokenText {
     /// Creates an empty text with room for about `bytes` bytes, spoken at `now`.
     pub(super) fn with_room(bytes: usize, now: Option<Timestamp>) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Spoken {
         self.opened = !text.is_empty();
     }
 
-    /// Appends one character as [`Spoken::text`] does.
+    /// Appends one character as [`SpokenText::text`] does.
     pub(super) fn letter(&mut self, c: char) {
         let mut bytes = [0; 4];
         self.text(c.encode_utf8(&mut bytes));

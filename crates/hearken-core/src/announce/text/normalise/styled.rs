@@ -69,7 +69,7 @@ fn without_marks(line: &str, keeps_struck: bool) -> StyledText {
             looks: Vec::new(),
         };
     }
-    let Marks { mut dropped, looks } = marks(line);
+    let StyleMarks { mut dropped, looks } = marks(line);
     if keeps_struck {
         dropped.retain(|drop| !line[drop.clone()].starts_with('~'));
     }
@@ -181,7 +181,7 @@ fn bracket(out: &str) -> Option<usize> {
 }
 
 /// The marks of a line that have a partner.
-struct Marks {
+struct StyleMarks {
     /// The places of the marks.
     dropped: Vec<Range<usize>>,
     /// The text between two marks, by its beginning.
@@ -189,7 +189,7 @@ struct Marks {
 }
 
 /// Returns the marks of emphasis and inline code that have a partner on the line.
-fn marks(line: &str) -> Marks {
+fn marks(line: &str) -> StyleMarks {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut looks = Vec::new();
     // Marks that await their partner: the sign, how many, where.
@@ -262,7 +262,7 @@ fn marks(line: &str) -> Marks {
     }
     found.sort_by_key(|drop| drop.start);
     looks.sort_by_key(|(range, _)| range.start);
-    Marks {
+    StyleMarks {
         dropped: found,
         looks,
     }

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::announce::text::markdown::Begins;
+use crate::announce::text::markdown::PieceStart;
 use crate::announce::text::sentence::Segmenter;
 
 const CORPUS: &str = include_str!("../../../../../../tests/fixtures/normalise.tsv");
@@ -124,7 +124,7 @@ fn no_english_is_hard_wired() {
 pub(super) fn streamed(text: &str, chunk: usize) -> Vec<(String, String)> {
     let words = &*WORDS;
     let mut segmenter = Segmenter::new(Some("en"));
-    let (mut reader, mut readable) = (ProseReader::default(), Readable::default());
+    let (mut reader, mut readable) = (ProseReader::default(), OutputDisplay::default());
     let mut rest = text;
     let mut sentences = Vec::new();
     while !rest.is_empty() {
@@ -183,21 +183,21 @@ fn a_distance_never_stands_behind_a_word_that_wants_a_moment() {
 fn a_reader_remembers_the_block_between_pieces() {
     let words = &*WORDS;
     let mut reader = ProseReader::default();
-    let mut begins = Begins::Line;
-    let mut read = |text: &str, next: Begins| {
+    let mut begins = PieceStart::Line;
+    let mut read = |text: &str, next: PieceStart| {
         let passage = Passage { text, begins };
         begins = next;
         reader.read(passage, words, None)
     };
-    assert_eq!(read("Look.\n", Begins::Line), "Look.");
-    assert_eq!(read("```rust\n", Begins::Code), "code block, Rust");
-    assert_eq!(read("fn main() {\n", Begins::Code), "");
-    assert_eq!(read("}\n", Begins::Code), "");
-    assert_eq!(read("```\n", Begins::Line), "2 lines, end of code");
-    assert_eq!(read("| A | B |\n", Begins::Line), "table: A, B");
-    assert_eq!(read("|---|---|\n", Begins::Line), "");
-    assert_eq!(read("| 1 | 2 |\n", Begins::Line), "A: 1, B: 2");
-    assert_eq!(read("After.", Begins::Line), "After.");
+    assert_eq!(read("Look.\n", PieceStart::Line), "Look.");
+    assert_eq!(read("```rust\n", PieceStart::Code), "code block, Rust");
+    assert_eq!(read("fn main() {\n", PieceStart::Code), "");
+    assert_eq!(read("}\n", PieceStart::Code), "");
+    assert_eq!(read("```\n", PieceStart::Line), "2 lines, end of code");
+    assert_eq!(read("| A | B |\n", PieceStart::Line), "table: A, B");
+    assert_eq!(read("|---|---|\n", PieceStart::Line), "");
+    assert_eq!(read("| 1 | 2 |\n", PieceStart::Line), "A: 1, B: 2");
+    assert_eq!(read("After.", PieceStart::Line), "After.");
 }
 
 #[test]

@@ -8,12 +8,12 @@ use super::identifier::{is_uuid, say_id, say_name};
 use super::moment::time;
 use super::picture::{Picture, picture_at};
 use super::signs::{is_run, run};
-use super::spoken::Spoken;
+use super::spoken::SpokenText;
 use super::words::{Words, fill};
 
 /// Speaks the middle of a token, without the marks around it. `angled` means that its angle brackets were in
 /// pairs.
-pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken) {
+pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut SpokenText) {
     if token.is_empty() {
         return;
     }
@@ -67,7 +67,7 @@ fn network_and_port(token: &str) -> Option<(&str, &str)> {
 }
 
 /// Speaks such an address group by group, with its colons.
-fn network(token: &str, words: &Words, spoken: &mut Spoken) {
+fn network(token: &str, words: &Words, spoken: &mut SpokenText) {
     let mut group = String::new();
     for c in token.chars() {
         if c.is_ascii_alphanumeric() {
@@ -118,7 +118,7 @@ pub(super) fn address(token: &str) -> Option<usize> {
 /// Speaks an address by its host.
 ///
 /// The part before an @ is not the host, however much it may look like one.
-fn host(address: &str, words: &Words, spoken: &mut Spoken) {
+fn host(address: &str, words: &Words, spoken: &mut SpokenText) {
     let after = address
         .split_once("://")
         .map_or(address, |(_, after)| after);
@@ -169,7 +169,7 @@ fn is_mail(token: &str) -> bool {
 }
 
 /// Speaks part of a token, sign by sign.
-fn signs(part: &str, token: &str, angled: bool, words: &Words, spoken: &mut Spoken) {
+fn signs(part: &str, token: &str, angled: bool, words: &Words, spoken: &mut SpokenText) {
     let mail = token.as_bytes().contains(&b'@') && is_mail(token);
     let is_flag = part.starts_with('-')
         && part
@@ -188,7 +188,7 @@ fn signs(part: &str, token: &str, angled: bool, words: &Words, spoken: &mut Spok
             length
         } else if c.is_ascii() {
             let next = rest[1..].chars().next();
-            Around {
+            SignContext {
                 words,
                 angled,
                 mail,
@@ -212,7 +212,7 @@ fn foreign(
     c: char,
     words: &Words,
     last: &mut Option<String>,
-    spoken: &mut Spoken,
+    spoken: &mut SpokenText,
 ) -> usize {
     if c.is_alphanumeric() && !(is_pictograph(c) && words.picture(c).is_some()) {
         *last = None;
@@ -260,7 +260,7 @@ fn foreign(
 }
 
 /// The context of an ASCII sign.
-struct Around<'a> {
+struct SignContext<'a> {
     words: &'a Words,
     /// Whether angle brackets are in pairs.
     angled: bool,
@@ -271,9 +271,9 @@ struct Around<'a> {
     at: usize,
 }
 
-impl Around<'_> {
+impl SignContext<'_> {
     /// Speaks the sign at the start of a text; returns its length in bytes.
-    fn ascii(&self, rest: &str, c: char, spoken: &mut Spoken) -> usize {
+    fn ascii(&self, rest: &str, c: char, spoken: &mut SpokenText) -> usize {
         if is_run(rest, c)
             && let Some(sign) = self.words.sign(c)
         {
@@ -302,7 +302,7 @@ impl Around<'_> {
         self.one(rest, c, spoken)
     }
 
-    fn one(&self, rest: &str, c: char, spoken: &mut Spoken) -> usize {
+    fn one(&self, rest: &str, c: char, spoken: &mut SpokenText) -> usize {
         let digits = is_digit(self.before) && is_digit(self.next);
         let inside = is_word(self.before) && is_word(self.next);
         match c {
@@ -370,21 +370,21 @@ impl Around<'_> {
         to_file || c == '>' && (begins || is_digit(self.before) && !is_digit(self.next))
     }
 
-    fn name(&self, c: char, spoken: &mut Spoken) {
+    fn name(&self, c: char, spoken: &mut SpokenText) {
         match self.words.sign(c) {
             Some(sign) => spoken.word(&sign.one),
             None => spoken.letter(c),
         }
     }
 
-    fn prose_name(&self, rest: &str, spoken: &mut Spoken) {
+    fn prose_name(&self, rest: &str, spoken: &mut SpokenText) {
         match self.words.prose_sign(&rest[..1]) {
             Some(sign) => spoken.word(&sign.one),
             None => spoken.gap(),
         }
     }
 
-    fn reference(&self, rest: &str, spoken: &mut Spoken) -> usize {
+    fn reference(&self, rest: &str, spoken: &mut SpokenText) -> usize {
         let digits = rest[1..].bytes().take_while(u8::is_ascii_digit).count();
         spoken.word(&fill(&self.words.number, &[("n", &rest[1..=digits])]));
         digits + 1

@@ -3,7 +3,7 @@
 //! Responsibilities: finding a unit with its prefix, its power and its divisor ("per"), and naming it. Not
 //! here: the words (`words`), where a number begins (`markup`).
 
-use super::words::{Named, Words, fill};
+use super::words::{UnitNames, Words, fill};
 
 /// The units that can mean something else directly after a number, as in "7B".
 const NOT_JOINED: [&str; 15] = [
@@ -42,7 +42,7 @@ pub(super) fn unit_behind(number: &str, rest: &str, words: &Words) -> Option<(St
 }
 
 /// Returns the unit at the start of a text, and its length.
-fn unit_at(text: &str, words: &Words) -> Option<(Named, usize)> {
+fn unit_at(text: &str, words: &Words) -> Option<(UnitNames, usize)> {
     let is_letter =
         |c: char| c.is_ascii_alphabetic() || matches!(c, 'µ' | 'μ' | 'Ω' | '\u{2126}' | '°');
     let is_dot = |c: char| matches!(c, '·' | '⋅');
@@ -70,7 +70,7 @@ fn unit_at(text: &str, words: &Words) -> Option<(Named, usize)> {
     Some(match power {
         Some((sign, word)) => {
             let with = |name: &str| format!("{name} {word}");
-            let named = Named {
+            let named = UnitNames {
                 one: with(&named.one),
                 many: with(&named.many),
             };

@@ -217,31 +217,31 @@ pub struct Words {
     pub units: Vec<SignWords>,
     /// The places of the signs; computed at the first lookup, after which the tables must not change.
     #[serde(skip)]
-    pub(super) index: OnceLock<Index>,
+    pub(super) index: OnceLock<SignIndex>,
 }
 
 /// The places of the signs in each table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Index {
-    signs: Places,
-    prose: Places,
-    code: Places,
-    math: Places,
-    pictures: Places,
+pub(super) struct SignIndex {
+    signs: SignPlaces,
+    prose: SignPlaces,
+    code: SignPlaces,
+    math: SignPlaces,
+    pictures: SignPlaces,
     names: SignNames,
     units: Units,
 }
 
 /// The places of a table's signs by their first character.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Places {
+struct SignPlaces {
     /// Which ASCII characters begin a sign: almost every lookup ends here.
     ascii: [bool; 128],
     /// First characters with places, in that order.
     sorted: Vec<(char, usize)>,
 }
 
-impl Places {
+impl SignPlaces {
     fn of(signs: &[SignWords]) -> Self {
         let mut ascii = [false; 128];
         let mut sorted = Vec::with_capacity(signs.len());
@@ -289,13 +289,13 @@ impl Places {
 }
 
 impl Words {
-    fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index {
-            signs: Places::of(&self.signs),
-            prose: Places::of(&self.prose),
-            code: Places::of(&self.code),
-            math: Places::of(&self.math),
-            pictures: Places::of(&self.pictures),
+    fn index(&self) -> &SignIndex {
+        self.index.get_or_init(|| SignIndex {
+            signs: SignPlaces::of(&self.signs),
+            prose: SignPlaces::of(&self.prose),
+            code: SignPlaces::of(&self.code),
+            math: SignPlaces::of(&self.math),
+            pictures: SignPlaces::of(&self.pictures),
             names: SignNames::of(self),
             units: Units::of(self),
         })
@@ -452,11 +452,11 @@ impl SignNames {
 
 /// The names of the units, with and without a prefix, by how they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Units(HashMap<String, Named>);
+pub(super) struct Units(HashMap<String, UnitNames>);
 
 /// The names of a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct UnitNames {
     pub(super) one: String,
     pub(super) many: String,
 }
@@ -464,7 +464,7 @@ pub(super) struct Named {
 impl Units {
     fn of(words: &Words) -> Self {
         let plain = words.units.iter().map(|unit| {
-            let named = Named {
+            let named = UnitNames {
                 one: unit.one.to_string(),
                 many: unit.many.to_string(),
             };
@@ -482,7 +482,7 @@ impl Units {
     }
 
     /// Returns the names of a unit, given its sign.
-    pub(super) fn get(&self, written: &str) -> Option<&Named> {
+    pub(super) fn get(&self, written: &str) -> Option<&UnitNames> {
         self.0.get(written)
     }
 
@@ -517,13 +517,13 @@ fn takes(prefix: &SignWords, unit: &SignWords) -> bool {
 }
 
 /// Returns the names of a unit with a prefix.
-fn named(prefix: &SignWords, unit: &SignWords) -> Named {
+fn named(prefix: &SignWords, unit: &SignWords) -> UnitNames {
     let name = |unit: &WordOrTemplate| {
         // A word in the middle of another has no capital.
         let (first, rest) = unit.split_at(unit.find(' ').unwrap_or(unit.len()));
         format!("{}{}{rest}", prefix.one, first.to_lowercase())
     };
-    Named {
+    UnitNames {
         one: name(&unit.one),
         many: name(&unit.many),
     }

@@ -25,7 +25,7 @@ const WORD: usize = 32;
 
 /// The text after a possible end.
 #[derive(Clone, Copy)]
-pub(super) struct Ahead<'a> {
+pub(super) struct TextAhead<'a> {
     text: &'a str,
     finished: bool,
 }
@@ -59,7 +59,7 @@ pub(super) enum NextText {
 
 /// The analysed text after a possible end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct After {
+pub(super) struct EndContext {
     /// Where the closing marks end.
     pub closed: usize,
     /// Where the next sentence would begin.
@@ -80,7 +80,7 @@ pub(super) struct After {
     pub bracketed: bool,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> TextAhead<'a> {
     /// Creates a view of a sentence's text; more of it may arrive unless it is finished.
     pub(super) fn new(text: &'a str, finished: bool) -> Self {
         Self { text, finished }
@@ -112,7 +112,7 @@ impl<'a> Ahead<'a> {
     }
 
     /// Reads what follows a possible end at `at`.
-    pub(super) fn after(&self, at: usize, open: &Enclosures, place: u64) -> Option<After> {
+    pub(super) fn after(&self, at: usize, open: &Enclosures, place: u64) -> Option<EndContext> {
         let mut open = *open;
         let mut closed = at;
         let mut quoted = false;
@@ -133,7 +133,7 @@ impl<'a> Ahead<'a> {
             left -= 1;
         }
         let closers = closed > at;
-        let mut after = After {
+        let mut after = EndContext {
             closed,
             begin: closed,
             spaced: false,
@@ -195,7 +195,7 @@ impl<'a> Ahead<'a> {
     }
 
     /// Reads the first character of the next sentence after its opening marks.
-    fn start(&self, mut here: usize, mut after: After) -> Option<After> {
+    fn start(&self, mut here: usize, mut after: EndContext) -> Option<EndContext> {
         let mut left = OPENERS;
         loop {
             let Some(c) = self.peek(here)? else {

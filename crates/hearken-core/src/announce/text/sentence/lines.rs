@@ -6,7 +6,7 @@
 use super::chars::is_east_asian;
 use super::enclosure::Enclosures;
 use super::end::SentenceEnd;
-use super::mark_rules::{ScanStep, TOKEN, View};
+use super::mark_rules::{ScanStep, SentenceView, TOKEN};
 use crate::announce::text::markdown::{LOOK, MarkdownLine};
 
 /// The narrowest and the widest line, in characters, that counts as broken by hand in the middle
@@ -20,7 +20,7 @@ const FULL: usize = 60;
 /// How many leading spaces make a line preformatted text (CommonMark 4.4).
 const INDENT: usize = 4;
 
-impl View<'_> {
+impl SentenceView<'_> {
     /// Decides at the end of a line; `width` is the line's length in characters.
     pub(super) fn newline(
         &self,

@@ -4,10 +4,10 @@
 //! (`lines`).
 
 use super::end::SentenceEnd;
-use super::mark_rules::{ScanStep, View};
+use super::mark_rules::{ScanStep, SentenceView};
 use crate::announce::text::markdown::is_bullet;
 
-impl View<'_> {
+impl SentenceView<'_> {
     /// Decides whether a number or letter with a stop or bracket begins the next item of a list written on one
     /// line ("1. Open it 2. Read it"); the cut is before the marker.
     pub(super) fn marker(&self, at: usize) -> Option<Option<ScanStep>> {

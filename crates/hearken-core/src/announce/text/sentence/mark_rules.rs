@@ -12,7 +12,7 @@ use super::chars::{
 };
 use super::enclosure::Enclosures;
 use super::end::SentenceEnd;
-use super::following_text::{After, Ahead, NextText};
+use super::following_text::{EndContext, NextText, TextAhead};
 use super::languages::Language;
 use crate::announce::text::markdown::is_bullet;
 
@@ -38,7 +38,7 @@ pub(super) enum ScanStep {
 }
 
 /// The sentence under the scanner.
-pub(super) struct View<'a> {
+pub(super) struct SentenceView<'a> {
     /// The text from the sentence's start.
     pub text: &'a str,
     /// Whether no more text will come.
@@ -53,9 +53,9 @@ pub(super) struct View<'a> {
     pub language: &'static Language,
 }
 
-impl<'a> View<'a> {
-    pub(super) fn ahead(&self) -> Ahead<'a> {
-        Ahead::new(self.text, self.finished)
+impl<'a> SentenceView<'a> {
+    pub(super) fn ahead(&self) -> TextAhead<'a> {
+        TextAhead::new(self.text, self.finished)
     }
 
     pub(super) fn place(&self, at: usize) -> u64 {
@@ -244,7 +244,7 @@ impl<'a> View<'a> {
             && bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
     }
 
-    fn ellipsis_ends(&self, at: usize, dots: usize, after: &After) -> bool {
+    fn ellipsis_ends(&self, at: usize, dots: usize, after: &EndContext) -> bool {
         let attached = self
             .char_before(at)
             .is_some_and(|c| !c.is_whitespace() && !is_stop(c));
@@ -356,7 +356,7 @@ impl<'a> View<'a> {
     }
 }
 
-fn end_of(after: &After) -> SentenceEnd {
+fn end_of(after: &EndContext) -> SentenceEnd {
     match after.next {
         NextText::Gap => SentenceEnd::Paragraph,
         NextText::Block

@@ -7,7 +7,7 @@ use super::enclosure::Enclosures;
 use super::end::SentenceEnd;
 use super::languages::Language;
 use super::{chars, mark_rules};
-use crate::announce::text::markdown::{Begins, Fence, MarkdownLine};
+use crate::announce::text::markdown::{Fence, MarkdownLine, PieceStart};
 
 /// How many bytes of a table's first row are kept, to name the columns of later pieces.
 const HEADER: usize = 1024;
@@ -36,7 +36,7 @@ pub struct Sentence {
     /// What was open when it began; anything but prose occurs only after a forced cut.
     pub context: Context,
     /// Where it begins.
-    pub begins: Begins,
+    pub begins: PieceStart,
 }
 
 impl Sentence {
@@ -233,10 +233,10 @@ impl Segmenter {
     pub(super) fn take(&mut self, length: usize, end: SentenceEnd) -> Sentence {
         let context = std::mem::take(&mut self.context);
         let begins = match (&context, self.whole_line) {
-            (Context::Code(_), true) => Begins::Code,
-            (Context::Code(_), false) => Begins::MidCode,
-            (Context::Prose | Context::Table(_), true) => Begins::Line,
-            (Context::Prose | Context::Table(_), false) => Begins::MidLine,
+            (Context::Code(_), true) => PieceStart::Code,
+            (Context::Code(_), false) => PieceStart::MidCode,
+            (Context::Prose | Context::Table(_), true) => PieceStart::Line,
+            (Context::Prose | Context::Table(_), false) => PieceStart::MidLine,
         };
         let sentence = Sentence {
             text: self.text[self.start..self.start + length].to_owned(),

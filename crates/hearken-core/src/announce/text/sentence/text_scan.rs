@@ -5,7 +5,7 @@
 
 use super::chars::{self, PLAIN, is_call, is_ordinary, is_stop, is_strong};
 use super::end::SentenceEnd;
-use super::mark_rules::{ScanStep, View};
+use super::mark_rules::{ScanStep, SentenceView};
 use super::segmenter::{Segmenter, Sentence};
 use crate::announce::text::markdown::is_bullet;
 use crate::announce::text::markdown::{MarkdownLine, TICKS, may_open, ticks};
@@ -117,7 +117,7 @@ impl Segmenter {
 
     /// Decides at the mark under the scanner.
     fn look(&mut self, finished: bool) -> Option<ScanStep> {
-        let view = View {
+        let view = SentenceView {
             text: &self.text[self.start..],
             finished,
             base: self.base + self.start as u64,

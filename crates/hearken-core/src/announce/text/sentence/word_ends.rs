@@ -4,16 +4,16 @@
 //! (`mark_rules`), the lists of words (`languages`).
 
 use super::chars::{is_east_asian, is_number};
-use super::following_text::{After, NextText};
+use super::following_text::{EndContext, NextText};
 use super::languages::Abbreviation;
-use super::mark_rules::View;
+use super::mark_rules::SentenceView;
 
 /// How many bytes of a sentence that begins with a preposition may still be a mere phrase.
 const PHRASE: usize = 64;
 
-impl View<'_> {
+impl SentenceView<'_> {
     /// Decides at a single full stop with a space after it.
-    pub(super) fn stop_ends(&self, at: usize, after: &After) -> Option<bool> {
+    pub(super) fn stop_ends(&self, at: usize, after: &EndContext) -> Option<bool> {
         let (word, begins) = self.token(at);
         let first = self.is_first(begins);
         let next = after.next;
@@ -58,7 +58,7 @@ impl View<'_> {
     }
 
     /// Decides after an ordinary word.
-    fn word_ends(&self, after: &After) -> Option<bool> {
+    fn word_ends(&self, after: &EndContext) -> Option<bool> {
         Some(match after.next {
             NextText::Lower => {
                 if after.bracketed || after.quoted {
@@ -97,7 +97,7 @@ impl View<'_> {
     }
 
     /// Decides after an abbreviation that ends a sentence only before a word that starts one.
-    fn before_starter(&self, after: &After) -> Option<bool> {
+    fn before_starter(&self, after: &EndContext) -> Option<bool> {
         if after.next == NextText::Symbol {
             return Some(true);
         }
@@ -112,7 +112,7 @@ impl View<'_> {
         Some(!initial && self.language.starts(word))
     }
 
-    fn number_ends(&self, word: &str, first: bool, after: &After) -> Option<bool> {
+    fn number_ends(&self, word: &str, first: bool, after: &EndContext) -> Option<bool> {
         if first {
             return Some(false);
         }
@@ -135,7 +135,13 @@ impl View<'_> {
         self.word_ends(after)
     }
 
-    fn letter_ends(&self, letter: char, begins: usize, first: bool, after: &After) -> Option<bool> {
+    fn letter_ends(
+        &self,
+        letter: char,
+        begins: usize,
+        first: bool,
+        after: &EndContext,
+    ) -> Option<bool> {
         if first
             && matches!(
                 after.next,
@@ -176,7 +182,7 @@ impl View<'_> {
         self.before_starter(after)
     }
 
-    fn dotted_ends(&self, word: &str, begins: usize, after: &After) -> Option<bool> {
+    fn dotted_ends(&self, word: &str, begins: usize, after: &EndContext) -> Option<bool> {
         if let Some(Abbreviation::Never) = self.language.abbreviation(word) {
             return Some(false);
         }

@@ -6,7 +6,7 @@
 use super::super::words::fill;
 use super::command_signs::{is_function, sign_of};
 use super::length::number;
-use super::{DEEPEST, Formula, SpokenFormula, Until, named};
+use super::{DEEPEST, Formula, SpokenFormula, Terminator, named};
 
 impl Formula<'_> {
     pub(super) fn root(&mut self, degree: &str, alone: bool) {
@@ -14,7 +14,7 @@ impl Formula<'_> {
         self.rest = self.rest.trim_start();
         let said = if self.rest.starts_with('(') && self.depth < DEEPEST {
             self.pass(1);
-            self.inner(Until::Parenthesis)
+            self.inner(Terminator::Parenthesis)
         } else {
             // A number is a single argument.
             let digits = number(self.rest);
@@ -77,7 +77,7 @@ impl Formula<'_> {
                 let mut degree = String::new();
                 if self.rest.starts_with('[') && self.depth < DEEPEST {
                     self.pass(1);
-                    degree = self.inner(Until::Bracket).text;
+                    degree = self.inner(Terminator::Bracket).text;
                 }
                 self.root(&degree, alone);
             }
