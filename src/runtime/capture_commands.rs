@@ -15,8 +15,8 @@ use crate::announce::Reason;
 use crate::announce::normalise::clean;
 use crate::dialect::{ConnectionChange, ForeignFormat};
 use crate::inspect::{
-    Checker, Format, LinkHistory, RecordedExtra, Repeats, ReportItem, StreamRule, Summary, Tracer,
-    Verdict, Wording,
+    Checker, Format, LinkHistory, RecordedExtra, RepeatedFindings, ReportItem, StreamRule, Summary,
+    Tracer, Verdict, Wording,
 };
 use crate::platform::files::open_to_read;
 use crate::protocol::Answer;
@@ -80,7 +80,7 @@ pub(super) struct FindingWriter<'a> {
     json: bool,
     /// Whether each finding is written immediately.
     live: bool,
-    repeats: Repeats,
+    repeats: RepeatedFindings,
     wording: &'a dyn Wording,
 }
 
@@ -90,7 +90,7 @@ impl<'a> FindingWriter<'a> {
         Self {
             json,
             live: true,
-            repeats: Repeats::default(),
+            repeats: RepeatedFindings::default(),
             wording,
         }
     }

@@ -22,7 +22,7 @@ pub struct JsonText {
 }
 
 /// One of several texts that came together.
-pub(super) struct Part {
+pub(super) struct GatheredText {
     pub(super) gathered: JsonText,
     /// Whether it is an element of a list.
     pub(super) in_list: bool,
@@ -30,9 +30,9 @@ pub(super) struct Part {
 
 impl JsonText {
     /// Returns the texts in this one: itself, if it can be read or contains no other.
-    pub(super) fn parts(&self) -> Vec<Part> {
+    pub(super) fn parts(&self) -> Vec<GatheredText> {
         let whole = dialect::bare(&self.text);
-        let part = |text: &str| Part {
+        let part = |text: &str| GatheredText {
             gathered: JsonText {
                 line: self.line,
                 text: text.to_owned(),
@@ -51,12 +51,12 @@ impl JsonText {
             let is_another =
                 parts.len() > 1 || parts.iter().any(|part| part.gathered.text != whole);
             // If nothing in it can be read, it is judged as a single text.
-            let readable = |part: &Part| dialect::read(&part.gathered.text).is_ok();
+            let readable = |part: &GatheredText| dialect::read(&part.gathered.text).is_ok();
             if is_another && parts.iter().any(readable) {
                 return parts;
             }
         }
-        vec![Part {
+        vec![GatheredText {
             in_list: false,
             ..part(whole)
         }]

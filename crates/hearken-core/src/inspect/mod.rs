@@ -29,7 +29,7 @@ mod translated_captures;
 
 pub use json_lines::JsonText;
 pub use recorded_links::{LinkHistory, RecordedExtra};
-pub use repeated_findings::{RepeatedFinding, Repeats};
+pub use repeated_findings::{RepeatedFinding, RepeatedFindings};
 pub use report::{FoundIn, ReportFact, ReportItem, SessionReport, Summary};
 pub use report_wording::Wording;
 pub use stream_check::{Checker, Verdict};

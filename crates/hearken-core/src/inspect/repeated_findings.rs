@@ -57,12 +57,12 @@ impl RepeatedFinding {
 
 /// A collection of findings, each kind once.
 #[derive(Debug, Clone, Default)]
-pub struct Repeats {
+pub struct RepeatedFindings {
     kinds: HashMap<FindingKind, usize>,
     list: Vec<RepeatedFinding>,
 }
 
-impl Repeats {
+impl RepeatedFindings {
     /// Adds a finding, and returns whether it is the first of its kind.
     ///
     /// # Errors

@@ -25,13 +25,13 @@ type Difference = (Fact, String);
 
 /// The accounts of all sessions that have a report, by its index.
 #[derive(Debug, Default)]
-pub(super) struct Accounts {
+pub(super) struct SessionAccounts {
     all: Vec<(SessionId, Account)>,
     /// Whether a line could not be read; anything may have been in it.
     is_unread: bool,
 }
 
-impl Accounts {
+impl SessionAccounts {
     /// Adds an account for the session of the next report.
     pub(super) fn begin(&mut self, session: &SessionId) {
         self.all.push((session.clone(), Account::default()));

@@ -23,7 +23,7 @@ use super::report::{
     FoundIn, ReportFact, ReportItem, RuleCount, SessionReport, SeverityCounts, Summary,
 };
 use super::safe_names;
-use super::session_account::Accounts;
+use super::session_account::SessionAccounts;
 use super::stream_clock::StreamClock;
 use super::stream_rules::{Fact, StreamRule};
 use super::translated_captures::Translator;
@@ -67,7 +67,7 @@ pub struct Checker {
     pub(super) translator: Translator,
     answers: RecordedAnswers,
     known: HashMap<SessionKey, usize>,
-    accounts: Accounts,
+    accounts: SessionAccounts,
     /// The sessions seen without their start, by the index of their report, until the start comes late, which
     /// is the same fault, or their end proves that it is missing.
     without_start: BTreeMap<usize, ReportItem>,

@@ -346,7 +346,7 @@ fn lines_that_are_no_events_are_errors_or_notes() {
     );
     assert_eq!((summary.lines, summary.events), (11, 2));
     let mut checker = Checker::new();
-    let mut repeats = Repeats::default();
+    let mut repeats = RepeatedFindings::default();
     let written = ["x", "y", "{\"a\":1}", "z"].map(|line| {
         let items = checker.line(line).into_iter();
         items

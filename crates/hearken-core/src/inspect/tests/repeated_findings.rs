@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn the_same_departure_is_written_once_with_its_number() {
     let mut checker = Checker::new();
-    let mut repeats = Repeats::default();
+    let mut repeats = RepeatedFindings::default();
     let mut written = 0;
     let mut stream = StreamBuilder::default();
     stream.on("session.started", json!({}));
