@@ -18,7 +18,7 @@ use crate::broker::{BrokerAddress, BrokerEvent, BrokerRequest};
 use crate::cli::BridgeArguments;
 use crate::config::{Dialect, FaceChoice, VoiceChoice};
 use crate::dialect::fleet::{
-    BRIDGE, BridgeReport, Obstacle, Request, RequestContent, RequestOutcome,
+    BRIDGE, BridgeReport, Request, RequestContent, RequestFault, RequestOutcome,
 };
 use crate::link::{Cause, Fault, Phrase, PhraseArg};
 use crate::platform;
@@ -300,7 +300,7 @@ async fn serve(
 /// Passes a request on to the loop. One that the loop can't take, or never gets to, perhaps arrived.
 fn passed_on(request: Request, inbox: &mpsc::Sender<WatcherMessage>) -> PendingAnswer {
     let (sender, answer) = oneshot::channel();
-    let otherwise = RequestOutcome::Perhaps(Obstacle::Ending).to_json(&request.id);
+    let otherwise = RequestOutcome::Perhaps(RequestFault::Ending).to_json(&request.id);
     // When too many wait, the sender is dropped with the request, and the other answer counts.
     let _ = inbox.try_send(WatcherMessage::Request(request, sender));
     PendingAnswer { answer, otherwise }
@@ -308,7 +308,7 @@ fn passed_on(request: Request, inbox: &mpsc::Sender<WatcherMessage>) -> PendingA
 
 /// Answers a message that is meant as a request, but is malformed.
 fn malformed(id: &str) -> PendingAnswer {
-    let reason = Obstacle::Other("the request is malformed".to_owned());
+    let reason = RequestFault::Other("the request is malformed".to_owned());
     // Its sender is dropped, so the other answer counts at once.
     let (_, answer) = oneshot::channel();
     let otherwise = RequestOutcome::NotTaken(reason).to_json(id);

@@ -2,7 +2,7 @@
 //!
 //! It keeps what a real one would keep: the events to be sent. The first connection follows a row of the
 //! table, byte by byte; every later one is served well. Its treatment of past events is the test's choice,
-//! because the two kinds find different mistakes: a server that resumes after `AnnouncedSessions-Event-ID` never resends
+//! because the two kinds find different mistakes: a server that resumes after `Last-Event-ID` never resends
 //! what a subscriber wrongly claims to have, and a server that replays everything resends what it really has.
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -35,7 +35,7 @@ pub struct Connection {
     /// Whether it can report selected agents in full, and of all others only what matters ([`super::Dialect::select`]).
     pub selects: bool,
     /// What happens to its questions when the person leaves it.
-    pub when_left: WhenLeft,
+    pub when_left: LeaveOutcome,
     /// Whether each piece of its work has a connection of its own, made on demand. Having no connection in between is
     /// normal, and its questions stay open.
     pub rests: bool,
@@ -49,7 +49,7 @@ pub struct Connection {
 
 /// A machine of a source that has several.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MachineThere {
+pub struct RemoteMachine {
     /// Its name.
     pub name: String,
     /// What its agents do, as it counts them; `None` if it has not said so.
@@ -60,7 +60,7 @@ pub struct MachineThere {
 
 /// What happens to an open question when the person leaves its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum WhenLeft {
+pub enum LeaveOutcome {
     /// Its agent goes on without an answer.
     #[default]
     Default,

@@ -12,7 +12,7 @@
 //!
 //! # Worked example
 //! A link connects: [`Dialect::on_up`]. If the other side waits to be spoken to, the dialect emits [`DialectOutput::Send`] with
-//! its first frame and a number of its own ([`Numbers`]). A frame arrives: [`Dialect::on_frame`] emits the events in
+//! its first frame and a number of its own ([`RequestNumbers`]). A frame arrives: [`Dialect::on_frame`] emits the events in
 //! it, in order. One of them asks a question, under a reply token that the dialect drew from its seed. The person
 //! answers: `reply(7, …)` emits [`DialectOutput::Send`] under the number 7. Its delivery is reported by `on_sent(7, …)`, and
 //! passed on as [`DialectOutput::Settled`].
@@ -56,16 +56,16 @@ pub use agent_table::{
     version_in,
 };
 pub use asp::{BadKey, Identity, tables as asp_tables};
-pub use connection::{Connection, MachineThere, OfferedCommand, PromptableAgent, WhenLeft};
+pub use connection::{Connection, LeaveOutcome, OfferedCommand, PromptableAgent, RemoteMachine};
 pub use descriptor::{Credential, DIALECTS, Descriptor, FramesAt, Naming, open};
 pub use event_decoding::{NoEvent, read, read_after};
 pub use format_names::{ForeignFormat, KeptFormat};
 pub use kit::event_wording::{SharedWording, WordedSentence, Wording, summary as in_summary};
 pub use kit::oversight::Oversight;
-pub use kit::request_numbers::Numbers;
+pub use kit::request_numbers::RequestNumbers;
 pub use kit::{edit_changes, event_writer, rpc};
 pub use machine_output::{
-    AgentPast, CatchUpPhase, DialectOutput, OwnStep, QuestionEnd, QuestionsStanding,
+    AgentPast, CatchUpPhase, DialectOutput, DialectStep, OpenQuestionsChange, QuestionEnd,
 };
 pub use machine_start::{ConversationToContinue, DialectSetup, TransportKind};
 pub use nats::BrokerPlace;
@@ -199,7 +199,7 @@ pub trait Dialect: Debug + Send {
     fn wish(&mut self, _wish: &PersonRequest, _cx: &mut Cx<'_>) {}
 
     /// Returns which machines are there, if the source has several.
-    fn machines(&self) -> Option<Vec<MachineThere>> {
+    fn machines(&self) -> Option<Vec<RemoteMachine>> {
         None
     }
 

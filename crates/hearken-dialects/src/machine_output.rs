@@ -24,7 +24,7 @@ pub enum DialectOutput {
     Unread(NoEvent, u64),
     /// Send this frame; the outcome is reported as `LinkEvent::Replied` with this number.
     Send {
-        /// The app's number of a reply, or one of the dialect's own [`Numbers`](super::Numbers).
+        /// The app's number of a reply, or one of the dialect's own [`RequestNumbers`](super::Numbers).
         request: u64,
         /// The frame, without line ending or length prefix.
         frame: String,
@@ -39,14 +39,14 @@ pub enum DialectOutput {
     },
     /// Make one request beside the stream; its answer is reported as `LinkEvent::Answered` with this number.
     Call {
-        /// The app's number of a reply, or one of the dialect's own [`Numbers`](super::Numbers).
+        /// The app's number of a reply, or one of the dialect's own [`RequestNumbers`](super::Numbers).
         request: u64,
         /// The request to make.
         call: HttpCall,
     },
     /// Make one request to a service behind a broker; its answer is reported as `LinkEvent::Answered` with this number.
     CallService {
-        /// The app's number of a reply, or one of the dialect's own [`Numbers`](super::Numbers).
+        /// The app's number of a reply, or one of the dialect's own [`RequestNumbers`](super::Numbers).
         request: u64,
         /// The request to make.
         call: ServiceCall,
@@ -83,7 +83,7 @@ pub enum DialectOutput {
         outcome: Result<Receipt, DeliveryFailure>,
     },
     /// What became of the open questions.
-    Standing(QuestionsStanding),
+    Standing(OpenQuestionsChange),
     /// The question under this token is decided. For the only open question of a session, the session's change of state
     /// already shows that; if others are open, the session keeps its state, and only this output reports it.
     Decided {
@@ -123,7 +123,7 @@ pub enum DialectOutput {
     /// Tell this only to people who want every detail; others can look it up.
     Detail(Phrase),
     /// One of the dialect's own state machines took a step, or refused one.
-    Stepped(OwnStep),
+    Stepped(DialectStep),
 }
 
 /// What an agent wrote and did before the person followed it.
@@ -148,7 +148,7 @@ pub enum CatchUpPhase {
 
 /// One step of a dialect's own state machine, for tracing, checking and counting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnStep {
+pub struct DialectStep {
     /// The other side's name for the conversation; empty for the link itself.
     pub conversation: String,
     /// The other side's name for the part of the conversation concerned; empty for the whole.
@@ -159,7 +159,7 @@ pub struct OwnStep {
     pub to: Option<&'static str>,
 }
 
-impl OwnStep {
+impl DialectStep {
     /// Steps a machine and records the outcome: the next state, or a refusal.
     pub fn step<M: Machine>(
         conversation: &str,
@@ -186,7 +186,7 @@ struct StepObserver<'a> {
 
 impl StepObserver<'_> {
     fn keep(&mut self, named: NamedStep, to: Option<&'static str>) {
-        self.out.push(DialectOutput::Stepped(OwnStep {
+        self.out.push(DialectOutput::Stepped(DialectStep {
             conversation: self.conversation.to_owned(),
             subject: self.subject.to_owned(),
             named,
@@ -209,7 +209,7 @@ impl Watcher for StepObserver<'_> {
 
 /// What became of a link's open questions, if no event states it, or not as exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum QuestionsStanding {
+pub enum OpenQuestionsChange {
     /// After a loss: the same agent that asked is back, so they can be answered.
     Back,
     /// After a loss: an agent resumed where the stream broke off, so answers may still reach the one that asked.

@@ -6,7 +6,7 @@ use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::link::{Address, Stream};
 use crate::protocol::KeyRing;
 
-use super::{BrokerPlace, Identity, Numbers, SharedWording, Terms, Token};
+use super::{BrokerPlace, Identity, RequestNumbers, SharedWording, Terms, Token};
 
 /// What carries a link's frames, as far as that decides who speaks first and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -51,7 +51,7 @@ pub struct DialectSetup {
     /// The seed of the dialect's ids.
     pub seed: u64,
     /// The numbers of its own requests.
-    pub numbers: Numbers,
+    pub numbers: RequestNumbers,
     /// The source of the sentences inside events.
     pub words: SharedWording,
     /// The token of the source, for protocols that want it in a message.
@@ -98,7 +98,7 @@ impl DialectSetup {
                 rate: None,
             },
             seed: 1,
-            numbers: Numbers::default(),
+            numbers: RequestNumbers::default(),
             words: SharedWording::default(),
             token: None,
             identity: None,

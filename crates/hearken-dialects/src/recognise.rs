@@ -30,10 +30,10 @@ use crate::protocol::Reply;
 
 use super::aaep::Aaep;
 use super::descriptor::{DIALECTS, Descriptor};
-use super::unrecognised_server::MeetingPlace;
+use super::unrecognised_server::SearchStage;
 use super::{
-    Connection, Dialect, DialectOutput, DialectSetup, Numbers, OfferedCommand, PersonRequest,
-    PromptableAgent, Texts, TransportKind, bare,
+    Connection, Dialect, DialectOutput, DialectSetup, OfferedCommand, PersonRequest,
+    PromptableAgent, RequestNumbers, Texts, TransportKind, bare,
 };
 
 /// How many frames of an unrecognised source are kept: a program may first print some lines, and a server may first
@@ -111,7 +111,7 @@ struct Unrecognised {
     /// Whether the connection is up.
     up: bool,
     /// Where the source is met.
-    meeting: MeetingPlace,
+    meeting: SearchStage,
     /// Until when AAEP's machine does not hear of the connection, so that a program may speak first.
     courtesy: Option<Duration>,
 }
@@ -125,7 +125,7 @@ impl UndecidedMachine {
             judged: 0,
             until: None,
             up: false,
-            meeting: MeetingPlace::new(),
+            meeting: SearchStage::new(),
             courtesy: None,
         };
         Self {
@@ -234,7 +234,7 @@ impl UndecidedMachine {
             cx.out.push(DialectOutput::LastWords(None));
         }
         self.machine = row.machine(DialectSetup {
-            numbers: Numbers::of_another(),
+            numbers: RequestNumbers::of_another(),
             ..open.start
         });
         if open.up {

@@ -23,7 +23,7 @@ use super::{DialectOutput, DialectSetup, TransportKind, a2a, opencode};
 
 /// The place where an unrecognised source is met.
 #[derive(Debug)]
-pub(super) enum MeetingPlace {
+pub(super) enum SearchStage {
     /// AAEP's own places.
     InAaep {
         /// The stream that was followed last on a server.
@@ -42,7 +42,7 @@ pub(super) enum MeetingPlace {
     },
 }
 
-impl MeetingPlace {
+impl SearchStage {
     pub(super) fn new() -> Self {
         Self::InAaep {
             followed: None,

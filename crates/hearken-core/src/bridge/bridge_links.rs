@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::app::{LinkOrder, SourceSetup};
 use crate::dialect::fleet::{AnsweredBy, BridgeReport, Closed};
 use crate::dialect::{
-    self, Connection, Cx, Dialect, DialectOutput, DialectSetup, NoEvent, QuestionEnd,
-    QuestionsStanding, recordable,
+    self, Connection, Cx, Dialect, DialectOutput, DialectSetup, NoEvent, OpenQuestionsChange,
+    QuestionEnd, recordable,
 };
 use crate::link::{Fault, LinkEvent, LinkId, Phrase, PhraseArg};
 use crate::protocol::{Now, RecentValues, ReplyToken};
@@ -276,15 +276,15 @@ impl Bridge {
                     self.publish_held(id);
                 }
             }
-            DialectOutput::Standing(QuestionsStanding::Back) => {
+            DialectOutput::Standing(OpenQuestionsChange::Back) => {
                 self.sessions
                     .link_resumed(id, session::AnswerReach::Live, now);
             }
-            DialectOutput::Standing(QuestionsStanding::PerhapsBack) => {
+            DialectOutput::Standing(OpenQuestionsChange::PerhapsBack) => {
                 self.sessions
                     .link_resumed(id, session::AnswerReach::Resumed, now);
             }
-            DialectOutput::Standing(QuestionsStanding::Decided) => {
+            DialectOutput::Standing(OpenQuestionsChange::Decided) => {
                 for token in self.open_on(id) {
                     self.close(id, &token, CloseReason::Unsubscribed, Closed::Default, now);
                 }

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::dialect::fleet::{AnsweredBy, BridgeReport, Closed, Obstacle, RequestOutcome};
-use crate::dialect::{Cx, WhenLeft};
+use crate::dialect::fleet::{AnsweredBy, BridgeReport, Closed, RequestFault, RequestOutcome};
+use crate::dialect::{Cx, LeaveOutcome};
 use crate::link::{DeliveryFailure, Fault, LinkId, Phrase, PhraseArg, Receipt};
 use crate::protocol::{EventId, Now, RecordedReply, Reply, ReplyToken, Unobserved};
 use crate::session::AnswerReach;
@@ -158,7 +158,7 @@ impl Bridge {
             if first.waiting.len() < MOST_WAITING {
                 first.waiting.push_back(given);
             } else {
-                self.outcome(number, RequestOutcome::NotTaken(Obstacle::Busy));
+                self.outcome(number, RequestOutcome::NotTaken(RequestFault::Busy));
             }
             return;
         }
@@ -178,14 +178,14 @@ impl Bridge {
             }
             Some(question) => match question.standing {
                 AnswerReach::Live | AnswerReach::Resumed => None,
-                AnswerReach::NotAnswerable => Some(Obstacle::OnlySeen),
-                AnswerReach::LinkLost => Some(Obstacle::Lost),
+                AnswerReach::NotAnswerable => Some(RequestFault::OnlySeen),
+                AnswerReach::LinkLost => Some(RequestFault::Lost),
             },
             // The question overtook another event of its session, and waits for its turn there.
             None => {
                 let link = self.links.get(link.0);
                 link.is_none_or(|link| !link.is_up())
-                    .then_some(Obstacle::Lost)
+                    .then_some(RequestFault::Lost)
             }
         };
         if let Some(obstacle) = obstacle {
@@ -275,7 +275,7 @@ impl Bridge {
                 self.outcome(number, RequestOutcome::Perhaps(reason));
                 // Another answer could contradict the one that perhaps arrived; its person decides.
                 for other in done.waiting {
-                    let outcome = RequestOutcome::NotTaken(Obstacle::PerhapsAnother);
+                    let outcome = RequestOutcome::NotTaken(RequestFault::PerhapsAnother);
                     self.outcome(other.number, outcome);
                 }
             }
@@ -327,8 +327,8 @@ impl Bridge {
         asked.is_some_and(|question| !question.is_open())
     }
 
-    fn reason(&self, fault: &Fault) -> Obstacle {
-        Obstacle::Other(self.words.fault(fault))
+    fn reason(&self, fault: &Fault) -> RequestFault {
+        RequestFault::Other(self.words.fault(fault))
     }
 
     /// Settles the answers of a link that is over: its dialect is not called again.
@@ -340,9 +340,12 @@ impl Bridge {
         });
         let over: Vec<ReplyUnderWay> = over.map(|(_, one)| one).collect();
         for one in over {
-            self.outcome(one.given.number, RequestOutcome::Perhaps(Obstacle::Lost));
+            self.outcome(
+                one.given.number,
+                RequestOutcome::Perhaps(RequestFault::Lost),
+            );
             for other in one.waiting {
-                self.outcome(other.number, RequestOutcome::NotTaken(Obstacle::Lost));
+                self.outcome(other.number, RequestOutcome::NotTaken(RequestFault::Lost));
             }
         }
     }
@@ -350,9 +353,12 @@ impl Bridge {
     /// Gives up every answer under way, because the bridge ends.
     pub(super) fn give_up_requests(&mut self) {
         for (_, one) in std::mem::take(&mut self.answers.under_way) {
-            self.outcome(one.given.number, RequestOutcome::Perhaps(Obstacle::Ending));
+            self.outcome(
+                one.given.number,
+                RequestOutcome::Perhaps(RequestFault::Ending),
+            );
             for other in one.waiting {
-                self.outcome(other.number, RequestOutcome::NotTaken(Obstacle::Ending));
+                self.outcome(other.number, RequestOutcome::NotTaken(RequestFault::Ending));
             }
         }
     }
@@ -370,10 +376,10 @@ impl Bridge {
                 .get(link.0)
                 .map(|link| link.connection().when_left);
             let key = match left {
-                Some(WhenLeft::Default) | None => "bridge.left.default",
-                Some(WhenLeft::Cancelled) => "bridge.left.cancelled",
-                Some(WhenLeft::Open) => "bridge.left.open",
-                Some(WhenLeft::Kept) => "bridge.left.kept",
+                Some(LeaveOutcome::Default) | None => "bridge.left.default",
+                Some(LeaveOutcome::Cancelled) => "bridge.left.cancelled",
+                Some(LeaveOutcome::Open) => "bridge.left.open",
+                Some(LeaveOutcome::Kept) => "bridge.left.kept",
             };
             let phrase = Phrase::new(key)
                 .with("agent", PhraseArg::Name(agent))

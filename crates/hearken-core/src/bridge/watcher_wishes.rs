@@ -3,7 +3,7 @@
 //! Responsibilities: which source an agent belongs to, and whether it can do what is asked. Not here: two-step
 //! confirmation, which is up to the watcher.
 
-use crate::dialect::fleet::{Obstacle, Request, RequestContent, RequestOutcome};
+use crate::dialect::fleet::{Request, RequestContent, RequestFault, RequestOutcome};
 use crate::dialect::{Connection, Cx, PersonRequest};
 use crate::link::{LinkId, Receipt};
 use crate::protocol::{AgentId, Now};
@@ -34,7 +34,11 @@ impl Bridge {
 
     /// Returns the source to which a wish goes: the one that the agent was last heard on, or else the only one that can
     /// do it.
-    fn addressee(&self, agent: Option<&AgentId>, wish: &PersonRequest) -> Result<LinkId, Obstacle> {
+    fn addressee(
+        &self,
+        agent: Option<&AgentId>,
+        wish: &PersonRequest,
+    ) -> Result<LinkId, RequestFault> {
         let heard = self.sessions.iter().filter(|session| {
             agent.is_some_and(|agent| session.key.agent == *agent)
                 && self.connection(session.key.link).is_some()
@@ -48,10 +52,10 @@ impl Bridge {
                 {
                     Some(Ok(())) => Ok(link),
                     Some(Err(reason)) => Err(reason),
-                    None => Err(Obstacle::Lost),
+                    None => Err(RequestFault::Lost),
                 }
             }
-            (Some(_), None) => Err(Obstacle::WhichAgent),
+            (Some(_), None) => Err(RequestFault::WhichAgent),
             (None, None) => {
                 let able = |link: &LinkId| {
                     let connection = self.connection(*link);
@@ -60,9 +64,9 @@ impl Bridge {
                 let able: Vec<LinkId> = (0..self.links.len()).map(LinkId).filter(able).collect();
                 match (able.as_slice(), wish) {
                     ([link], _) => Ok(*link),
-                    ([], PersonRequest::Stop) => Err(Obstacle::NothingUnderWay),
-                    ([], _) => Err(Obstacle::NoPrompts),
-                    _ => Err(Obstacle::WhichAgent),
+                    ([], PersonRequest::Stop) => Err(RequestFault::NothingUnderWay),
+                    ([], _) => Err(RequestFault::NoPrompts),
+                    _ => Err(RequestFault::WhichAgent),
                 }
             }
         }
@@ -88,14 +92,14 @@ impl Bridge {
 }
 
 /// Returns whether a source can do what is asked of it.
-fn fits(connection: &Connection, wish: &PersonRequest) -> Result<(), Obstacle> {
+fn fits(connection: &Connection, wish: &PersonRequest) -> Result<(), RequestFault> {
     match wish {
         PersonRequest::Stop if connection.only_heard || connection.never_stops => {
-            Err(Obstacle::NeverStops)
+            Err(RequestFault::NeverStops)
         }
-        PersonRequest::Stop if !connection.in_turn => Err(Obstacle::NothingUnderWay),
+        PersonRequest::Stop if !connection.in_turn => Err(RequestFault::NothingUnderWay),
         PersonRequest::Stop => Ok(()),
         _ if connection.takes_prompts => Ok(()),
-        _ => Err(Obstacle::NoPrompts),
+        _ => Err(RequestFault::NoPrompts),
     }
 }

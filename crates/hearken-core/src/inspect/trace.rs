@@ -12,7 +12,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::dialect::{self, ConnectionChange, DialectOutput, ForeignFormat, NoEvent, OwnStep};
+use crate::dialect::{self, ConnectionChange, DialectOutput, DialectStep, ForeignFormat, NoEvent};
 use crate::protocol::{Answer, Decoded, Envelope, Machine, Now, RecordedReply, TransitionError};
 use crate::session::{AgentState, LinkId, MachineStep, Observer, SessionKey, Sessions, Subject};
 
@@ -120,7 +120,7 @@ impl StepLog {
     }
 
     /// Records a step of another protocol's own machine.
-    fn stepped(&mut self, line: u64, stepped: &OwnStep, now: Now) {
+    fn stepped(&mut self, line: u64, stepped: &DialectStep, now: Now) {
         self.line = line;
         let key = SessionKey {
             link: LINK,

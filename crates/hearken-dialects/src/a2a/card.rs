@@ -31,7 +31,7 @@ const MOST_BYTES: usize = 256 * 1024;
 
 /// How to reach an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Card {
+pub struct AgentCard {
     /// The agent's display name.
     pub name: String,
     /// The path that requests go to.
@@ -96,7 +96,7 @@ fn old(card: &Map<String, Value>) -> Option<&str> {
 ///
 /// # Errors
 /// Why this agent is unreachable, as a phrase.
-pub fn read(written: &str, origin: Option<&str>) -> Result<Card, Phrase> {
+pub fn read(written: &str, origin: Option<&str>) -> Result<AgentCard, Phrase> {
     let Some(card) = object(written).filter(|_| is_card(written)) else {
         return Err(Phrase::new("a2a.no_card"));
     };
@@ -130,7 +130,7 @@ pub fn read(written: &str, origin: Option<&str>) -> Result<Card, Phrase> {
     let capabilities = card.get("capabilities").and_then(Value::as_object);
     let streams = capabilities.and_then(|it| it.get("streaming"));
     let name = text(&card, "name").unwrap_or_default().trim();
-    Ok(Card {
+    Ok(AgentCard {
         name: match name.is_empty() {
             true => "A2A".to_owned(),
             false => cut(name, LONGEST_NAME),

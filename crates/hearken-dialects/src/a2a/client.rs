@@ -15,11 +15,11 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{Cause, Fault, Frame, HttpAnswer, HttpCall, Phrase, PhraseArg};
 use crate::protocol::Reply;
 use crate::{
-    Connection, ConnectionLoss, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent,
-    Numbers, PersonRequest, SharedWording, TransportKind, WhenLeft,
+    Connection, ConnectionLoss, Dialect, DialectOutput, DialectSetup, ForeignFormat, LeaveOutcome,
+    NoEvent, PersonRequest, RequestNumbers, SharedWording, TransportKind,
 };
 
-use super::card::{self, Card};
+use super::card::{self, AgentCard};
 use super::messages::{self, RequestAnswer, ServerReport};
 use super::prompts::{SentPrompt, TaskConversation};
 use super::task::Task;
@@ -61,10 +61,10 @@ pub(super) enum TaskRequest {
 /// The connection to one server.
 #[derive(Debug)]
 pub struct A2a {
-    pub(super) numbers: Numbers,
+    pub(super) numbers: RequestNumbers,
     pub(super) words: SharedWording,
     pub(super) listens: bool,
-    pub(super) card: Option<Card>,
+    pub(super) card: Option<AgentCard>,
     /// The followed tasks, by name.
     pub(super) tasks: BTreeMap<String, Task>,
     /// The conversations that can be continued, by name.
@@ -511,7 +511,7 @@ impl Dialect for A2a {
         Connection {
             takes_prompts: !self.listens && !self.is_over && self.card.is_some(),
             converses: true,
-            when_left: WhenLeft::Kept,
+            when_left: LeaveOutcome::Kept,
             in_turn: self.tasks.values().any(|it| it.turn.is_some())
                 || self.talks.values().any(|talk| talk.sending),
             is_stopping: self.tasks.values().any(Task::is_stopping),

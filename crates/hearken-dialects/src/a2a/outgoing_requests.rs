@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::link::{Body, HttpCall};
 
-use super::card::Card;
+use super::card::AgentCard;
 
 /// How many of a task's latest messages are requested.
 const HISTORY: usize = 32;
@@ -65,7 +65,7 @@ pub struct OutgoingMessage<'a> {
     pub words: &'a str,
 }
 
-impl Card {
+impl AgentCard {
     fn call(&self, number: u64, (v1, v0_3): (&str, &str), mut params: Value) -> HttpCall {
         if !self.tenant.is_empty() {
             params["tenant"] = self.tenant.as_str().into();

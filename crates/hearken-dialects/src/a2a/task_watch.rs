@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, HttpAnswer, Phrase};
 use crate::protocol::Now;
-use crate::{Cx, DialectOutput, QuestionsStanding};
+use crate::{Cx, DialectOutput, OpenQuestionsChange};
 
 use super::client::{A2a, TaskRequest};
 use super::messages::{self, RequestAnswer, ServerReport};
@@ -385,7 +385,7 @@ impl A2a {
         self.was_lost = false;
         let mut turns = self.tasks.values().filter_map(|task| task.turn.as_ref());
         if turns.any(|turn| turn.asks()) {
-            out.push(DialectOutput::Standing(QuestionsStanding::Back));
+            out.push(DialectOutput::Standing(OpenQuestionsChange::Back));
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::link::{Fault, Phrase, PhraseArg};
 use crate::protocol::{Capabilities, EventFilters, object, renegotiate};
 
 use super::terms::{self, Difference};
-use super::{Aaep, DialectOutput, Handshake, Handshakes, QuestionsStanding, tell};
+use super::{Aaep, DialectOutput, Handshake, Handshakes, OpenQuestionsChange, tell};
 
 /// The period over which arrivals are counted against the agreed rate.
 const RATE_WINDOW: Duration = Duration::from_secs(5);
@@ -214,7 +214,7 @@ impl Aaep {
         let told = tell("link.change_ended").with("reason", reason);
         cx.out.push(DialectOutput::Tell(told));
         cx.out
-            .push(DialectOutput::Standing(QuestionsStanding::Decided));
+            .push(DialectOutput::Standing(OpenQuestionsChange::Decided));
         self.shake_hands_inside(cx.out);
     }
 
@@ -247,7 +247,7 @@ impl Aaep {
         // A bridge decides nothing: whether a question behind it stays open is its agent's matter.
         if self.bridged.standing().is_none() {
             cx.out
-                .push(DialectOutput::Standing(QuestionsStanding::Decided));
+                .push(DialectOutput::Standing(OpenQuestionsChange::Decided));
         }
         if inside && lasted {
             self.shake_hands_inside(cx.out);

@@ -46,8 +46,8 @@ use crate::protocol::{
 
 use super::rpc::{self, RpcKind, RpcMessage};
 use super::{
-    Connection, Dialect, DialectOutput, DialectSetup, ForeignFormat, Numbers, PersonRequest,
-    QuestionsStanding, Recognition, Terms, TransportKind, WhenLeft, bare,
+    Connection, Dialect, DialectOutput, DialectSetup, ForeignFormat, LeaveOutcome,
+    OpenQuestionsChange, PersonRequest, Recognition, RequestNumbers, Terms, TransportKind, bare,
 };
 pub use addresses::{Addresses, WEBSOCKET};
 
@@ -122,7 +122,7 @@ pub(super) struct Aaep {
     /// What the person wants now.
     wanted: Terms,
     keys: KeyRing,
-    numbers: Numbers,
+    numbers: RequestNumbers,
     /// The answers to the other side's requests that are not written yet.
     answers: BTreeSet<u64>,
     /// The extensions that the producer cannot tell apart, and that are no longer requested.
@@ -331,7 +331,7 @@ impl Dialect for Aaep {
             && agreed.followed_again
         {
             cx.out
-                .push(DialectOutput::Standing(QuestionsStanding::Back));
+                .push(DialectOutput::Standing(OpenQuestionsChange::Back));
         }
         self.reached_plain(cx.out);
         // Includes what the person changed while the connection was down.
@@ -343,7 +343,7 @@ impl Dialect for Aaep {
             // Without a subscription, nothing else shows that this producer asked the question.
             Handshake::Idle | Handshake::Plain => {
                 cx.out
-                    .push(DialectOutput::Standing(QuestionsStanding::PerhapsBack));
+                    .push(DialectOutput::Standing(OpenQuestionsChange::PerhapsBack));
             }
             // Following a subscription again proves more; a new one proves that the old one was forgotten.
             Handshake::Manifest { .. } | Handshake::Asked(_) | Handshake::Agreed(_) => {}
@@ -363,7 +363,7 @@ impl Dialect for Aaep {
         if self.request_left(request, outcome, cx.out) {
             return;
         }
-        if Numbers::is_own(request) {
+        if RequestNumbers::is_own(request) {
             self.answers.remove(&request);
         } else {
             let outcome = outcome.clone();
@@ -479,8 +479,8 @@ impl Dialect for Aaep {
             never_stops: bridge.map_or(self.prompts.are_taken(), |bridge| !bridge.stops),
             is_only_left: false,
             when_left: match bridge {
-                Some(_) => WhenLeft::Kept,
-                None => WhenLeft::Default,
+                Some(_) => LeaveOutcome::Kept,
+                None => LeaveOutcome::Default,
             },
             loses_conversation: false,
             gets_ready: bridge.is_some_and(|bridge| bridge.starting),

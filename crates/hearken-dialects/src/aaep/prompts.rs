@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::link::{Body, Fault, HttpAnswer, HttpCall, Phrase, PhraseArg};
 use crate::protocol::user_message;
-use crate::{DialectOutput, Numbers};
+use crate::{DialectOutput, RequestNumbers};
 
 /// How many prompts may be pending: a person who sends more has a server that does not answer.
 const MOST: usize = 8;
@@ -37,7 +37,12 @@ impl Prompts {
     }
 
     /// Sends a prompt.
-    pub(super) fn send(&mut self, text: &str, numbers: &mut Numbers, out: &mut Vec<DialectOutput>) {
+    pub(super) fn send(
+        &mut self,
+        text: &str,
+        numbers: &mut RequestNumbers,
+        out: &mut Vec<DialectOutput>,
+    ) {
         let Some(path) = &self.path else {
             return;
         };
@@ -150,7 +155,7 @@ mod tests {
         ] {
             let mut prompts = Prompts::at(Some("/sessions".to_owned()));
             let mut out = Vec::new();
-            prompts.send("say \"hi\"\nnow", &mut Numbers::default(), &mut out);
+            prompts.send("say \"hi\"\nnow", &mut RequestNumbers::default(), &mut out);
             let (request, call) = match out.pop() {
                 Some(DialectOutput::Call { request, call }) => (request, call),
                 other => panic!("{other:?}"),
@@ -168,7 +173,7 @@ mod tests {
     #[test]
     fn without_a_path_nothing_is_sent_and_too_many_are_told() {
         let mut out = Vec::new();
-        let mut numbers = Numbers::default();
+        let mut numbers = RequestNumbers::default();
         let mut nowhere = Prompts::at(None);
         nowhere.send("x", &mut numbers, &mut out);
         assert!(out.is_empty() && !nowhere.are_taken());

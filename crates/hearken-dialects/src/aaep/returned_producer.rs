@@ -9,7 +9,7 @@
 //! that asked takes the first valid answer only (6.3.5). So its questions can be answered with a doubt. A program that
 //! was started again never asked, and neither did a server that has forgotten its subscription.
 
-use super::{Aaep, DialectOutput, Handshake, QuestionsStanding};
+use super::{Aaep, DialectOutput, Handshake, OpenQuestionsChange};
 
 /// Who is at the other end of a connection, as far as known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -46,7 +46,7 @@ impl Aaep {
         let was_lost = std::mem::take(&mut self.returning.was_lost);
         // A program's lines come from a process, which is another one after each start.
         if was_lost && is_same && self.lines.is_none() && !self.is_capture {
-            out.push(DialectOutput::Standing(QuestionsStanding::PerhapsBack));
+            out.push(DialectOutput::Standing(OpenQuestionsChange::PerhapsBack));
         }
     }
 

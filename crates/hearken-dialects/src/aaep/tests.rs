@@ -89,7 +89,7 @@ pub(crate) fn start(carrier: TransportKind) -> DialectSetup {
             rate: None,
         },
         seed: 7,
-        numbers: Numbers::default(),
+        numbers: RequestNumbers::default(),
     }
 }
 
@@ -164,7 +164,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     assert!(
         !bench
             .news(LinkEvent::Connected)
-            .contains(&DialectOutput::Standing(QuestionsStanding::Back))
+            .contains(&DialectOutput::Standing(OpenQuestionsChange::Back))
     );
     bench.news(lost());
     let out = bench.news(LinkEvent::Connecting { attempt: 1 });
@@ -179,7 +179,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     assert!(
         bench
             .news(LinkEvent::Connected)
-            .contains(&DialectOutput::Standing(QuestionsStanding::Back))
+            .contains(&DialectOutput::Standing(OpenQuestionsChange::Back))
     );
 }
 
@@ -190,7 +190,7 @@ fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
     let Some(DialectOutput::Send { request: asked, .. }) = out.first() else {
         panic!("{out:?}");
     };
-    assert!(Numbers::is_own(*asked));
+    assert!(RequestNumbers::is_own(*asked));
     bench.frame(consent().to_string());
     let mut out = Vec::new();
     bench

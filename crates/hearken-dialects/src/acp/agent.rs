@@ -9,7 +9,7 @@ use crate::event_writer::{self, cut};
 use crate::protocol::object;
 
 use super::earlier_conversation::ConversationAbilities;
-use super::sign_in::WayIn;
+use super::sign_in::SignInMethod;
 use crate::kit::members::text;
 
 /// The protocol version that we speak.
@@ -25,7 +25,7 @@ pub struct Greeting {
     /// The agent that events are written for.
     pub agent: event_writer::EventAgent,
     /// Its ways to sign in.
-    pub ways_in: Vec<WayIn>,
+    pub ways_in: Vec<SignInMethod>,
     /// What it keeps of earlier conversations.
     pub keeps: ConversationAbilities,
 }
@@ -75,7 +75,7 @@ impl Greeting {
             keeps: ConversationAbilities::read(
                 map.get("agentCapabilities").and_then(Value::as_object),
             ),
-            ways_in: WayIn::read(map),
+            ways_in: SignInMethod::read(map),
         }
     }
 }

@@ -23,7 +23,8 @@ use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
     Connection, ConnectionLoss, ConversationToContinue, Dialect, DialectOutput, DialectSetup,
-    ForeignFormat, NoEvent, Numbers, OfferedCommand, PersonRequest, TransportKind, WhenLeft,
+    ForeignFormat, LeaveOutcome, NoEvent, OfferedCommand, PersonRequest, RequestNumbers,
+    TransportKind,
 };
 
 use super::agent;
@@ -35,7 +36,7 @@ use super::mode::ModeWatch;
 use super::review;
 use super::setting_changes::SettingQuestion;
 use super::settings::AgentSettings;
-use super::sign_in::{Signing, WayIn};
+use super::sign_in::{SignInMethod, SignInState};
 use crate::kit::call;
 use crate::kit::members::text;
 use crate::kit::options;
@@ -93,15 +94,15 @@ pub(super) enum AgentPhase {
 /// The client of one agent.
 #[derive(Debug)]
 pub struct Acp {
-    pub(super) numbers: Numbers,
+    pub(super) numbers: RequestNumbers,
     pub(super) teller: EventContext,
     pub(super) listens: bool,
     /// Whether each message is a line.
     pub(super) in_lines: bool,
     pub(super) phase: AgentPhase,
     pub(super) asked: PendingRequests<AcpRequest>,
-    pub(super) ways_in: Vec<WayIn>,
-    pub(super) signing: Signing,
+    pub(super) ways_in: Vec<SignInMethod>,
+    pub(super) signing: SignInState,
     /// The id of the last request to sign in.
     pub(super) signing_id: u64,
     pub(super) settings: AgentSettings,
@@ -148,7 +149,7 @@ impl Acp {
             phase: AgentPhase::Unmet,
             asked: PendingRequests::default(),
             ways_in: Vec::new(),
-            signing: Signing::Idle,
+            signing: SignInState::Idle,
             signing_id: 0,
             settings: AgentSettings::default(),
             mode: ModeWatch::new(start.ask_always),
@@ -508,11 +509,11 @@ impl Dialect for Acp {
         Connection {
             takes_prompts: !self.listens && self.phase != AgentPhase::Over,
             in_turn: self.turn.as_ref().is_some_and(|turn| !turn.is_ending())
-                || matches!(self.signing, Signing::Waits { .. }),
+                || matches!(self.signing, SignInState::Waits { .. }),
             is_stopping: self.turn.as_ref().is_some_and(|turn| turn.stopping),
             when_left: match self.listens {
-                true => WhenLeft::Default,
-                false => WhenLeft::Cancelled,
+                true => LeaveOutcome::Default,
+                false => LeaveOutcome::Cancelled,
             },
             loses_conversation: !self.listens
                 && !self.prompted.is_empty()

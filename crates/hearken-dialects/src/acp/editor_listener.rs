@@ -91,12 +91,12 @@ struct ForwardedQuestion {
 
 /// A notice of ours: a phrase key and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OwnNotice {
+pub(super) struct ListenerNotice {
     key: &'static str,
     args: Vec<(&'static str, String)>,
 }
 
-impl From<&'static str> for OwnNotice {
+impl From<&'static str> for ListenerNotice {
     fn from(key: &'static str) -> Self {
         Self {
             key,
@@ -105,7 +105,7 @@ impl From<&'static str> for OwnNotice {
     }
 }
 
-impl OwnNotice {
+impl ListenerNotice {
     pub(super) fn with(mut self, name: &'static str, text: String) -> Self {
         self.args.push((name, text));
         self
@@ -134,7 +134,7 @@ pub struct AgentListener {
     loading: BTreeSet<String>,
     questions: BTreeMap<u64, ForwardedQuestion>,
     /// The notices to announce as soon as there is a turn to announce them in.
-    notices: VecDeque<OwnNotice>,
+    notices: VecDeque<ListenerNotice>,
     /// Whether it was announced that there are too many conversations.
     is_crowded: bool,
     /// Whether editor and agent agreed on another version of the protocol.
@@ -239,7 +239,7 @@ impl AgentListener {
                 None => {
                     if !std::mem::replace(&mut self.is_crowded, true) {
                         let n = MOST_CONVERSATIONS.to_string();
-                        self.notice(OwnNotice::from("acp.along.crowded").with("n", n));
+                        self.notice(ListenerNotice::from("acp.along.crowded").with("n", n));
                     }
                     return None;
                 }
@@ -400,7 +400,7 @@ impl AgentListener {
         let update = messages::update(params, self.known.as_ref());
         let phrase = match &update {
             Update::Shows(kind) => {
-                Some(OwnNotice::from("acp.along.shows").with("kind", kind.clone()))
+                Some(ListenerNotice::from("acp.along.shows").with("kind", kind.clone()))
             }
             Update::Says { .. } | Update::Thinks | Update::Calls(_) | Update::Plans(_) => None,
             Update::Mode(mode) => return self.works_in(name, mode, cx),
@@ -443,7 +443,7 @@ impl AgentListener {
     /// Notes how many messages of each side were not heard.
     pub fn missed(&mut self, editor: u32, agent: u32, cx: &mut Cx<'_>) {
         let number = |n: u32| if n == 0 { String::new() } else { n.to_string() };
-        let missed = OwnNotice::from("acp.along.missed").with("editor", number(editor));
+        let missed = ListenerNotice::from("acp.along.missed").with("editor", number(editor));
         self.notice(missed.with("agent", number(agent)));
         self.tell_notices(cx);
     }
@@ -477,7 +477,7 @@ impl AgentListener {
     }
 
     /// Queues a notice until there is a turn to announce it in.
-    pub(super) fn notice(&mut self, phrase: OwnNotice) {
+    pub(super) fn notice(&mut self, phrase: ListenerNotice) {
         if self.notices.len() < MOST_NOTICES {
             self.notices.push_back(phrase);
         }
@@ -496,7 +496,7 @@ impl AgentListener {
 
 /// Announces a notice within a turn: AAEP has no event for it, so its event has a type of its own, whose words are
 /// heard.
-fn notice(turn: &mut Turn, notice: &OwnNotice, teller: &mut EventContext, cx: &mut Cx<'_>) {
+fn notice(turn: &mut Turn, notice: &ListenerNotice, teller: &mut EventContext, cx: &mut Cx<'_>) {
     let args = notice.args.iter();
     let args: Vec<(&str, &str)> = args.map(|(name, text)| (*name, text.as_str())).collect();
     let summary = teller.words.summary(notice.key, &args);
@@ -507,7 +507,7 @@ fn notice(turn: &mut Turn, notice: &OwnNotice, teller: &mut EventContext, cx: &m
 fn close(mut turn: Turn, teller: &mut EventContext, cx: &mut Cx<'_>) {
     if turn.calls_left_out() > 0 {
         let n = turn.calls_left_out().to_string();
-        let left_out = OwnNotice::from("acp.calls_left_out").with("n", n);
+        let left_out = ListenerNotice::from("acp.calls_left_out").with("n", n);
         notice(&mut turn, &left_out, teller, cx);
     }
     turn.finish(teller, cx);

@@ -9,7 +9,7 @@ use crate::Cx;
 use crate::kit::call::first;
 use crate::kit::oversight::{self, AskingChange, Oversight};
 
-use super::editor_listener::{AgentListener, OwnNotice};
+use super::editor_listener::{AgentListener, ListenerNotice};
 use super::review::ReviewVerdict;
 use super::settings::{Setting, SettingChange};
 
@@ -61,14 +61,18 @@ impl AgentListener {
         let who = oversight::who_decides(agent, asks);
         let who = first(&self.teller.words, who.key, &[("agent", agent)]);
         let mode = setting.value(&setting.now).to_owned();
-        self.notice(OwnNotice::from(key).with("mode", mode).with("who", who));
+        self.notice(
+            ListenerNotice::from(key)
+                .with("mode", mode)
+                .with("who", who),
+        );
     }
 
     /// Announces what the agent's own reviewer decided, where that keeps something from running.
     pub(super) fn reviewed(&mut self, review: ReviewVerdict, cx: &mut Cx<'_>) {
         let agent = self.teller.writer.name().to_owned();
         let notice = |key: &'static str, action| {
-            OwnNotice::from(key)
+            ListenerNotice::from(key)
                 .with("agent", agent)
                 .with("title", action)
         };

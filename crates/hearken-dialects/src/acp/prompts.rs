@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::link::{DeliveryFailure, LastWords, Phrase, Receipt};
 use crate::rpc;
-use crate::{Cx, DialectOutput, Numbers, QuestionEnd};
+use crate::{Cx, DialectOutput, QuestionEnd, RequestNumbers};
 
 use super::client::{Acp, AcpRequest, AgentPhase};
-use super::sign_in::Signing;
+use super::sign_in::SignInState;
 use crate::kit::members::text;
 use crate::kit::turn::Turn;
 use crate::kit::turn_end::{self, TurnEnd, asked_to_stop};
@@ -45,7 +45,7 @@ impl Acp {
         };
         // Without signing in, the prompt would be refused again; and in a mode that asks less than the person wants, it
         // would be carried out unasked.
-        if !matches!(self.signing, Signing::Idle) || self.mode.holds_prompts() {
+        if !matches!(self.signing, SignInState::Idle) || self.mode.holds_prompts() {
             return;
         }
         let Some(prompt) = self.held.pop_front() else {
@@ -95,7 +95,7 @@ impl Acp {
                     .push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
             }
             (AgentPhase::Open(_), None)
-                if !matches!(self.signing, Signing::Idle) || self.mode.holds_prompts() =>
+                if !matches!(self.signing, SignInState::Idle) || self.mode.holds_prompts() =>
             {
                 Some("prompt.early")
             }
@@ -178,7 +178,7 @@ impl Acp {
         outcome: &Result<Receipt, DeliveryFailure>,
         cx: &mut Cx<'_>,
     ) {
-        if Numbers::is_own(request) {
+        if RequestNumbers::is_own(request) {
             if let (Err(undelivered), true) = (outcome, self.prompting == Some(request)) {
                 self.prompting = None;
                 if let Some(turn) = &mut self.turn {

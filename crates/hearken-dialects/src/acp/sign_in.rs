@@ -33,7 +33,7 @@ const LONGEST: usize = 200;
 
 /// One way to sign in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WayIn {
+pub struct SignInMethod {
     id: String,
     name: String,
     says: String,
@@ -53,7 +53,7 @@ enum SignInKind {
     },
 }
 
-impl WayIn {
+impl SignInMethod {
     /// Parses the ways that an agent names in its greeting.
     pub fn read(greeting: &Map<String, Value>) -> Vec<Self> {
         let ways = greeting.get("authMethods").and_then(Value::as_array);
@@ -111,14 +111,14 @@ fn set(env: Option<&Value>) -> Vec<String> {
 
 /// How far signing in has got.
 #[derive(Debug)]
-pub(super) enum Signing {
+pub(super) enum SignInState {
     /// It is not required.
     Idle,
     /// The person is being asked how to sign in.
     Asked {
         aside: Box<SideQuestion>,
         /// The way chosen in the answer under way.
-        chosen: Option<WayIn>,
+        chosen: Option<SignInMethod>,
     },
     /// The agent is carrying out the way of this name.
     Waits {
@@ -134,7 +134,7 @@ impl Acp {
         if self.ways_in.is_empty() {
             return self.give_up(Phrase::new("acp.sign_in"), cx.out);
         }
-        if matches!(self.signing, Signing::Idle) {
+        if matches!(self.signing, SignInState::Idle) {
             self.ask_how(cx);
         }
     }
@@ -165,7 +165,7 @@ impl Acp {
         let teller = &mut self.teller;
         let mut aside = SideQuestion::begin("sign-in", "", "acp.sign_in.asks", teller, cx);
         aside.ask(asks, teller, cx);
-        self.signing = Signing::Asked {
+        self.signing = SignInState::Asked {
             aside: Box::new(aside),
             chosen: None,
         };
@@ -179,7 +179,7 @@ impl Acp {
         answer: &Answer,
         cx: &mut Cx<'_>,
     ) -> bool {
-        let Signing::Asked { aside, .. } = &self.signing else {
+        let SignInState::Asked { aside, .. } = &self.signing else {
             return false;
         };
         let Some(at) = standalone_question::place(answer).filter(|_| aside.takes(token)) else {
@@ -195,7 +195,7 @@ impl Acp {
                     let params = json!({"methodId": way.id}).to_string();
                     let id = self.asked.ask(AcpRequest::SigningIn);
                     let frame = rpc::request(id, "authenticate", &params);
-                    if let Signing::Asked { aside, chosen } = &mut self.signing {
+                    if let SignInState::Asked { aside, chosen } = &mut self.signing {
                         aside.sends(request);
                         *chosen = Some(way.clone());
                     }
@@ -229,7 +229,9 @@ impl Acp {
     }
 
     fn leave_how(&mut self, summary: Summary, cx: &mut Cx<'_>) {
-        if let Signing::Asked { aside, .. } = std::mem::replace(&mut self.signing, Signing::Idle) {
+        if let SignInState::Asked { aside, .. } =
+            std::mem::replace(&mut self.signing, SignInState::Idle)
+        {
             let completed = SessionCompleted {
                 summary,
                 ..SessionCompleted::default()
@@ -240,7 +242,7 @@ impl Acp {
 
     /// Handles the delivery of that answer.
     pub(super) fn sign_in_went(&mut self, request: u64, went: bool, cx: &mut Cx<'_>) {
-        let Signing::Asked { aside, chosen } = &mut self.signing else {
+        let SignInState::Asked { aside, chosen } = &mut self.signing else {
             return;
         };
         if !aside.went(request) {
@@ -255,7 +257,7 @@ impl Acp {
         };
         let told = self.teller.words.summary(key, &[("name", &way.name)]);
         self.leave_how(told, cx);
-        self.signing = Signing::Waits {
+        self.signing = SignInState::Waits {
             name: way.name,
             id: self.signing_id,
         };
@@ -265,12 +267,12 @@ impl Acp {
     /// written.
     fn way_that_was_taken(&mut self, cx: &mut Cx<'_>) -> Option<String> {
         let name = match &mut self.signing {
-            Signing::Idle => return None,
-            Signing::Waits { name, .. } => std::mem::take(name),
-            Signing::Asked { chosen, .. } => chosen.take()?.name,
+            SignInState::Idle => return None,
+            SignInState::Waits { name, .. } => std::mem::take(name),
+            SignInState::Asked { chosen, .. } => chosen.take()?.name,
         };
         self.leave_how(Summary::default(), cx);
-        self.signing = Signing::Idle;
+        self.signing = SignInState::Idle;
         Some(name)
     }
 
@@ -296,7 +298,7 @@ impl Acp {
 
     /// Withdraws the request to sign in; returns false if none was under way.
     pub(super) fn stop_signing_in(&mut self, out: &mut Vec<DialectOutput>) -> bool {
-        let Signing::Waits { id, .. } = &self.signing else {
+        let SignInState::Waits { id, .. } = &self.signing else {
             return false;
         };
         let params = json!({"requestId": id}).to_string();
@@ -322,7 +324,9 @@ impl Acp {
 
     /// Handles the end of the agent.
     pub(super) fn leave_signing(&mut self, cx: &mut Cx<'_>) {
-        if let Signing::Asked { aside, .. } = std::mem::replace(&mut self.signing, Signing::Idle) {
+        if let SignInState::Asked { aside, .. } =
+            std::mem::replace(&mut self.signing, SignInState::Idle)
+        {
             aside.lose(&mut self.teller, cx);
         }
     }

@@ -12,8 +12,8 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, Frame, Phrase, PhraseArg};
 use crate::protocol::Reply;
 use crate::{
-    Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, PersonRequest,
-    TransportKind, WhenLeft,
+    Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, LeaveOutcome,
+    PersonRequest, TransportKind,
 };
 
 use super::interrupt::Interrupt;
@@ -249,7 +249,7 @@ impl Dialect for Agui {
             takes_prompts: can,
             in_turn: self.turn.is_some() || self.sent.is_some() || self.going.is_some(),
             rests: can,
-            when_left: WhenLeft::Kept,
+            when_left: LeaveOutcome::Kept,
             ..Connection::default()
         }
     }

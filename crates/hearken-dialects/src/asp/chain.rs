@@ -16,7 +16,7 @@ const MOST_SENDERS: usize = 16;
 
 /// A fault in a message's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Break {
+pub enum ChainFault {
     /// It does not name the hash of the previous message.
     Link,
     /// Numbers of its sender are missing.
@@ -33,7 +33,7 @@ pub enum MessageNovelty {
     /// It is a repeat, identical in everything that is read of it.
     Again,
     /// It is new, with these faults in its position.
-    New(Vec<Break>),
+    New(Vec<ChainFault>),
 }
 
 /// A message remembered by digests: a stranger's names can be long, and there are many.
@@ -69,7 +69,7 @@ impl Chain {
                 return MessageNovelty::Again;
             }
             if self.seen.iter().any(|seen| seen.id == this.id) {
-                breaks.push(Break::Reused);
+                breaks.push(ChainFault::Reused);
             }
             if self.seen.len() >= MOST_REMEMBERED {
                 self.seen.pop_front();
@@ -79,8 +79,8 @@ impl Chain {
         if let Some(number) = message.sequence {
             let before = self.numbers.get(&message.sender).copied();
             match before {
-                Some(before) if number <= before => breaks.push(Break::Back),
-                Some(before) if number > before + 1 => breaks.push(Break::Gap),
+                Some(before) if number <= before => breaks.push(ChainFault::Back),
+                Some(before) if number > before + 1 => breaks.push(ChainFault::Gap),
                 Some(_) | None => {}
             }
             let has_room = before.is_some() || self.numbers.len() < MOST_SENDERS;
@@ -92,7 +92,7 @@ impl Chain {
         if let (Some(last), Some(previous)) = (&self.last, &message.integrity.previous)
             && last != previous
         {
-            breaks.push(Break::Link);
+            breaks.push(ChainFault::Link);
         }
         self.last.clone_from(&message.integrity.hash);
         MessageNovelty::New(breaks)
@@ -145,7 +145,7 @@ mod tests {
         );
         assert_eq!(
             chain.place(&message("3", "a", 1, "h-1")),
-            MessageNovelty::New(vec![Break::Link])
+            MessageNovelty::New(vec![ChainFault::Link])
         );
         assert_eq!(
             chain.place(&message("4", "a", 2, "h-3")),
@@ -164,11 +164,11 @@ mod tests {
         );
         assert_eq!(
             chain.place(&message("3", "a", 7, "h-2")),
-            MessageNovelty::New(vec![Break::Gap])
+            MessageNovelty::New(vec![ChainFault::Gap])
         );
         assert_eq!(
             chain.place(&message("4", "a", 7, "h-3")),
-            MessageNovelty::New(vec![Break::Back])
+            MessageNovelty::New(vec![ChainFault::Back])
         );
     }
 
@@ -182,7 +182,7 @@ mod tests {
         );
         assert_eq!(
             chain.place(&message("1", "b", 0, "h-1")),
-            MessageNovelty::New(vec![Break::Reused])
+            MessageNovelty::New(vec![ChainFault::Reused])
         );
         // Without a hash, a message is identified by its content.
         let says = |reason: &str| {
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(chain.place(&stamped), MessageNovelty::Again);
         assert_eq!(
             chain.place(&says("buy 1000")),
-            MessageNovelty::New(vec![Break::Reused])
+            MessageNovelty::New(vec![ChainFault::Reused])
         );
         for at in 0..MOST_REMEMBERED {
             chain.place(&message(&format!("m{at}"), "c", at as u64, ""));

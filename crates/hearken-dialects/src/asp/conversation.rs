@@ -17,7 +17,7 @@ use crate::protocol::{
     Event, NamedStep, Now, Progress, SessionCancelled, SessionCompleted, SessionErrored,
     SessionStarted, StateChanged, Summary, TransitionError, Watcher,
 };
-use crate::{Cx, DialectOutput, OwnStep, SharedWording};
+use crate::{Cx, DialectOutput, DialectStep, SharedWording};
 
 use super::escalation::{EscalationQuestion, QuestionPhase};
 use super::message::AspMessage;
@@ -25,7 +25,7 @@ use super::negotiated_terms::LatestTerms;
 use super::performatives::Performative;
 use super::report_phrases;
 use super::sentences::Args;
-use super::session::{Departure, Expired, MessageEffect, Negotiation};
+use super::session::{Departure, ExpiredTimeout, MessageEffect, Negotiation};
 use super::states::State;
 
 /// The name of this dialect.
@@ -120,7 +120,7 @@ impl AspConversation {
 
     /// Handles the next message of the session.
     pub fn message(&mut self, message: &AspMessage, cx: &mut Cx<'_>) {
-        let mut notes = Notes {
+        let mut notes = StepReporter {
             conversation: &self.name,
             out: &mut *cx.out,
         };
@@ -156,7 +156,7 @@ impl AspConversation {
 
     /// Handles the server's report of the session's state.
     pub fn told(&mut self, state: State, cx: &mut Cx<'_>) {
-        let mut notes = Notes {
+        let mut notes = StepReporter {
             conversation: &self.name,
             out: &mut *cx.out,
         };
@@ -203,13 +203,13 @@ impl AspConversation {
         }
     }
 
-    fn expired(&mut self, expired: &Expired, cx: &mut Cx<'_>) {
+    fn expired(&mut self, expired: &ExpiredTimeout, cx: &mut Cx<'_>) {
         let named = NamedStep {
             machine: <State as crate::protocol::Machine>::NAME,
             from: expired.state.name(),
             event: rule_event(expired),
         };
-        cx.out.push(DialectOutput::Stepped(OwnStep {
+        cx.out.push(DialectOutput::Stepped(DialectStep {
             conversation: self.name.clone(),
             subject: String::new(),
             named,
@@ -296,7 +296,7 @@ impl AspConversation {
         let summary = self.sentence(key, &args.pairs());
         let failed = taken.step.is_some_and(|step| step.to == State::Failed);
         let withdrawn = message.is_some_and(|it| it.performative == Some(Performative::Withdraw));
-        let breach = taken.meaning == super::session::Meaning::PerhapsBreach;
+        let breach = taken.meaning == super::session::MessageIntent::PerhapsBreach;
         let end = EventContent::from(if failed {
             Event::SessionErrored(SessionErrored {
                 summary,
@@ -415,7 +415,7 @@ impl AspConversation {
                 | Departure::ResponseLate
                 | Departure::ToldOtherwise(_) => continue,
             };
-            out.push(DialectOutput::Stepped(OwnStep {
+            out.push(DialectOutput::Stepped(DialectStep {
                 conversation: self.name.clone(),
                 subject: String::new(),
                 named: NamedStep {
@@ -430,14 +430,14 @@ impl AspConversation {
 }
 
 /// Turns the steps of a session's machine into wishes.
-struct Notes<'a> {
+struct StepReporter<'a> {
     conversation: &'a str,
     out: &'a mut Vec<DialectOutput>,
 }
 
-impl Notes<'_> {
+impl StepReporter<'_> {
     fn keep(&mut self, named: NamedStep, to: Option<&'static str>) {
-        self.out.push(DialectOutput::Stepped(OwnStep {
+        self.out.push(DialectOutput::Stepped(DialectStep {
             conversation: self.conversation.to_owned(),
             subject: String::new(),
             named,
@@ -446,7 +446,7 @@ impl Notes<'_> {
     }
 }
 
-impl Watcher for Notes<'_> {
+impl Watcher for StepReporter<'_> {
     fn before(&mut self, _: NamedStep) {}
 
     fn after(&mut self, step: NamedStep, to: &'static str) {
@@ -458,7 +458,7 @@ impl Watcher for Notes<'_> {
     }
 }
 
-fn rule_event(expired: &Expired) -> &'static str {
+fn rule_event(expired: &ExpiredTimeout) -> &'static str {
     super::session_rules::wait(expired.timeout).trigger.name()
 }
 

@@ -5,12 +5,12 @@
 
 use super::message::AspMessage;
 use super::performatives::{Informs, Performative};
-use super::session::{Commitment, Departure, Meaning, Move, Negotiation, remember};
+use super::session::{Commitment, Departure, MessageIntent, Negotiation, SessionMove, remember};
 use super::states::{SessionOccurrence, State, Trigger};
 
 /// The meaning of a message.
 pub(super) struct MessageMeaning {
-    pub(super) meaning: Meaning,
+    pub(super) meaning: MessageIntent,
     pub(super) happens: Option<SessionOccurrence>,
     /// Whether several such messages together make one step.
     pub(super) is_part: bool,
@@ -25,12 +25,12 @@ impl Negotiation {
     ) -> Result<MessageMeaning, Departure> {
         let state = self.standing.state();
         let by = |trigger: Trigger| MessageMeaning {
-            meaning: Meaning::Plain,
+            meaning: MessageIntent::Plain,
             happens: Some(SessionOccurrence::By(trigger)),
             is_part: false,
         };
         let plain = MessageMeaning {
-            meaning: Meaning::Plain,
+            meaning: MessageIntent::Plain,
             happens: None,
             is_part: false,
         };
@@ -45,7 +45,7 @@ impl Negotiation {
             (_, Performative::Withdraw) => by(Trigger::Withdrawal),
             (_, Performative::Escalate) => by(Trigger::Escalation),
             (State::Idle, Performative::Propose) if message.invites() => MessageMeaning {
-                meaning: Meaning::Invites,
+                meaning: MessageIntent::Invites,
                 ..by(Trigger::Invitation)
             },
             (State::Invited, Performative::Accept | Performative::Reject) if own_invitation => {
@@ -54,11 +54,11 @@ impl Negotiation {
             (State::Invited, Performative::Reject) => by(Trigger::InvitationRejected),
             (State::Invited, Performative::Accept) => {
                 self.accepted = true;
-                self.introduction(Meaning::Plain)
+                self.introduction(MessageIntent::Plain)
             }
             (State::Invited, Performative::Inform) if message.informs == Informs::Identity => {
                 remember(&mut self.introduced, &message.sender);
-                self.introduction(Meaning::Introduces)
+                self.introduction(MessageIntent::Introduces)
             }
             (
                 State::Introduced,
@@ -77,7 +77,7 @@ impl Negotiation {
                     return Err(Departure::OtherCommitment);
                 }
                 MessageMeaning {
-                    meaning: Meaning::Binds,
+                    meaning: MessageIntent::Binds,
                     ..by(Trigger::CommitmentAccepted)
                 }
             }
@@ -90,7 +90,7 @@ impl Negotiation {
             }
             (State::Escalated, Performative::Inform) if message.informs == Informs::Resolution => {
                 MessageMeaning {
-                    meaning: Meaning::Plain,
+                    meaning: MessageIntent::Plain,
                     happens: Some(SessionOccurrence::Back(self.before)),
                     is_part: false,
                 }
@@ -121,7 +121,7 @@ impl Negotiation {
     }
 
     /// Returns the effect of an ACCEPT or an identity: the step once there are an ACCEPT and both identities.
-    fn introduction(&self, meaning: Meaning) -> MessageMeaning {
+    fn introduction(&self, meaning: MessageIntent) -> MessageMeaning {
         let whole = self.accepted && self.introduced.len() >= 2;
         MessageMeaning {
             meaning,
@@ -138,10 +138,14 @@ impl Negotiation {
             .as_deref()
             .is_some_and(|reason| reason.eq_ignore_ascii_case("unilateral"));
         let (meaning, trigger) = match state {
-            State::Executing if self.result_told && !alone => (Meaning::Plain, Trigger::Fulfilled),
-            State::Executing => (Meaning::PerhapsBreach, Trigger::Close),
+            State::Executing if self.result_told && !alone => {
+                (MessageIntent::Plain, Trigger::Fulfilled)
+            }
+            State::Executing => (MessageIntent::PerhapsBreach, Trigger::Close),
             // The session was only paused: what was agreed still binds.
-            State::Escalated if self.would_breach() => (Meaning::PerhapsBreach, Trigger::Close),
+            State::Escalated if self.would_breach() => {
+                (MessageIntent::PerhapsBreach, Trigger::Close)
+            }
             State::Idle
             | State::Invited
             | State::Introduced
@@ -149,7 +153,7 @@ impl Negotiation {
             | State::Agreeing
             | State::Escalated
             | State::Closed
-            | State::Failed => (Meaning::Plain, Trigger::Close),
+            | State::Failed => (MessageIntent::Plain, Trigger::Close),
         };
         MessageMeaning {
             meaning,
@@ -167,7 +171,7 @@ impl Commitment {
 }
 
 /// Returns whether a message contains what the document requires for a step, as far as that can be seen.
-pub(super) fn is_met(step: &Move, message: &AspMessage) -> bool {
+pub(super) fn is_met(step: &SessionMove, message: &AspMessage) -> bool {
     let SessionOccurrence::By(trigger) = step.by else {
         return true;
     };

@@ -3,10 +3,10 @@
 //! Responsibilities: the phrase keys, one for each thing that a message can mean; shortening addresses and terms for
 //! listening. Not here: the words themselves (the phrase files), which event carries them (`translator`).
 
-use super::chain::Break;
+use super::chain::ChainFault;
 use super::message::AspMessage;
 use super::performatives::{Informs, Performative};
-use super::session::{Departure, Meaning, MessageEffect};
+use super::session::{Departure, MessageEffect, MessageIntent};
 use super::session_rules::Timeout;
 use super::states::{SessionOccurrence, State, Trigger};
 
@@ -39,24 +39,26 @@ pub fn key(message: &AspMessage, taken: &MessageEffect) -> &'static str {
     }
     let by = taken.step.map(|step| step.by);
     match (taken.meaning, by) {
-        (Meaning::RefusesOrder, _) => "asp.refuses",
-        (Meaning::Binds, _) => "asp.binds",
-        (Meaning::PerhapsBreach, _) => "asp.breach",
-        (Meaning::Invites, Some(_)) => "asp.invites",
+        (MessageIntent::RefusesOrder, _) => "asp.refuses",
+        (MessageIntent::Binds, _) => "asp.binds",
+        (MessageIntent::PerhapsBreach, _) => "asp.breach",
+        (MessageIntent::Invites, Some(_)) => "asp.invites",
         (_, Some(SessionOccurrence::By(Trigger::Introduction))) => "asp.introduced",
-        (Meaning::Introduces, _) => "asp.introduces",
+        (MessageIntent::Introduces, _) => "asp.introduces",
         (_, Some(SessionOccurrence::By(Trigger::InvitationRejected))) => "asp.declines",
         (_, Some(SessionOccurrence::By(Trigger::Fulfilled))) => "asp.fulfilled",
         (_, Some(SessionOccurrence::By(Trigger::UnrecoverableError))) => "asp.fails",
         (_, Some(SessionOccurrence::By(Trigger::CommitmentRejected))) => "asp.reject.commitment",
         (_, Some(SessionOccurrence::By(Trigger::CommitmentCountered))) => "asp.counter.commitment",
         (_, Some(SessionOccurrence::Back(_))) => "asp.resolves",
-        (Meaning::Plain | Meaning::Invites | Meaning::ConfirmsClose, _) => match message.informs {
-            Informs::Progress => "asp.inform.progress",
-            Informs::Result => "asp.inform.result",
-            Informs::Error => "asp.inform.error",
-            Informs::Identity | Informs::Resolution | Informs::Other => plain(performative),
-        },
+        (MessageIntent::Plain | MessageIntent::Invites | MessageIntent::ConfirmsClose, _) => {
+            match message.informs {
+                Informs::Progress => "asp.inform.progress",
+                Informs::Result => "asp.inform.result",
+                Informs::Error => "asp.inform.error",
+                Informs::Identity | Informs::Resolution | Informs::Other => plain(performative),
+            }
+        }
     }
 }
 
@@ -95,10 +97,10 @@ pub const fn departure(departure: Departure) -> (&'static str, Option<State>) {
         Departure::OtherCommitment => ("asp.departure.other", None),
         Departure::Unmet => ("asp.departure.unmet", None),
         Departure::UnknownPerformative => ("asp.departure.unknown", None),
-        Departure::Chain(Break::Link) => ("asp.departure.link", None),
-        Departure::Chain(Break::Gap) => ("asp.departure.gap", None),
-        Departure::Chain(Break::Back) => ("asp.departure.back", None),
-        Departure::Chain(Break::Reused) => ("asp.departure.reused", None),
+        Departure::Chain(ChainFault::Link) => ("asp.departure.link", None),
+        Departure::Chain(ChainFault::Gap) => ("asp.departure.gap", None),
+        Departure::Chain(ChainFault::Back) => ("asp.departure.back", None),
+        Departure::Chain(ChainFault::Reused) => ("asp.departure.reused", None),
         Departure::Expired(Timeout::Invitation) => ("asp.departure.expired.invitation", None),
         Departure::Expired(Timeout::Session) => ("asp.departure.expired.session", None),
         Departure::Expired(Timeout::Escalation) => ("asp.departure.expired.escalation", None),

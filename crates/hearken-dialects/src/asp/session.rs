@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::protocol::{Machine, Now, StateObserver, Unobserved};
 
-use super::chain::{Break, Chain, MessageNovelty};
+use super::chain::{Chain, ChainFault, MessageNovelty};
 use super::message::AspMessage;
 use super::message_meaning::is_met;
 use super::performatives::{Informs, Performative};
@@ -64,7 +64,7 @@ pub enum Departure {
     /// The performative is not one of the thirteen.
     UnknownPerformative,
     /// Its position in the chain is wrong.
-    Chain(Break),
+    Chain(ChainFault),
     /// A timeout expired by our own count.
     Expired(Timeout),
     /// The response is late: one table fails the session, the other lets the waiting side go on.
@@ -75,7 +75,7 @@ pub enum Departure {
 
 /// A completed step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Move {
+pub struct SessionMove {
     /// The state that was left.
     pub from: State,
     /// What moved the session.
@@ -88,7 +88,7 @@ pub struct Move {
 
 /// What a message means beyond its step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meaning {
+pub enum MessageIntent {
     /// Only what its performative says.
     Plain,
     /// It invites.
@@ -109,9 +109,9 @@ pub enum Meaning {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageEffect {
     /// What the message means.
-    pub meaning: Meaning,
+    pub meaning: MessageIntent,
     /// The step, if it caused one.
-    pub step: Option<Move>,
+    pub step: Option<SessionMove>,
     /// The departures from the document, in the order found.
     pub departures: Vec<Departure>,
 }
@@ -130,7 +130,7 @@ impl MessageEffect {
 
 /// The effect of a timeout that expired by our own count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Expired {
+pub struct ExpiredTimeout {
     /// The timeout.
     pub timeout: Timeout,
     /// The state in which it ran.
@@ -264,7 +264,11 @@ impl Negotiation {
 
     /// Judges a message whose step the server reported first: from the state before, if the message then leads to the
     /// current state. The step itself was observed when it was reported.
-    fn judge_behind(&mut self, message: &AspMessage, now: Now) -> Option<(Meaning, Option<Move>)> {
+    fn judge_behind(
+        &mut self,
+        message: &AspMessage,
+        now: Now,
+    ) -> Option<(MessageIntent, Option<SessionMove>)> {
         let from = self.told_from.take()?;
         let mut behind = self.clone();
         behind.standing = PresumedState::At(from);
@@ -283,7 +287,7 @@ impl Negotiation {
         now: Now,
         departures: &mut Vec<Departure>,
         observer: &mut dyn StateObserver<State>,
-    ) -> (Meaning, Option<Move>) {
+    ) -> (MessageIntent, Option<SessionMove>) {
         let state = self.standing.state();
         let Some(performative) = message.performative else {
             departures.push(if state.is_terminal() {
@@ -291,10 +295,10 @@ impl Negotiation {
             } else {
                 Departure::UnknownPerformative
             });
-            return (Meaning::Plain, None);
+            return (MessageIntent::Plain, None);
         };
         if message.refuses_order() {
-            return (Meaning::RefusesOrder, None);
+            return (MessageIntent::RefusesOrder, None);
         }
         if state.is_terminal() {
             let confirms = state == State::Closed
@@ -303,10 +307,10 @@ impl Negotiation {
                 && !self.closed_by.contains(&message.sender);
             if confirms {
                 remember(&mut self.closed_by, &message.sender);
-                return (Meaning::ConfirmsClose, None);
+                return (MessageIntent::ConfirmsClose, None);
             }
             departures.push(Departure::AfterEnd(state));
-            return (Meaning::Plain, None);
+            return (MessageIntent::Plain, None);
         }
         let act = MessageRow {
             performative,
@@ -318,7 +322,7 @@ impl Negotiation {
             Ok(read) => read,
             Err(departure) => {
                 departures.push(departure);
-                return (Meaning::Plain, None);
+                return (MessageIntent::Plain, None);
             }
         };
         let step = read
@@ -343,7 +347,7 @@ impl Negotiation {
         &mut self,
         happens: SessionOccurrence,
         observer: &mut dyn StateObserver<State>,
-    ) -> Option<Move> {
+    ) -> Option<SessionMove> {
         let from = self.standing.state();
         let to = from.observed(happens, observer).ok()?;
         // A second escalation does not change the way back.
@@ -359,7 +363,7 @@ impl Negotiation {
             SessionOccurrence::Back(_) => session_rules::row_for(from, Trigger::Resolution),
             SessionOccurrence::Told(_) => None,
         };
-        Some(Move {
+        Some(SessionMove {
             from,
             by: happens,
             to,
@@ -372,7 +376,7 @@ impl Negotiation {
         &mut self,
         message: &AspMessage,
         performative: Performative,
-        step: Option<&Move>,
+        step: Option<&SessionMove>,
         now: Now,
     ) {
         let here = now.monotonic;
@@ -448,7 +452,7 @@ impl Negotiation {
         // The server may report a step before or after the message behind it.
         let Some(step) = self.step(SessionOccurrence::Told(state), observer) else {
             return Some(MessageEffect {
-                meaning: Meaning::Plain,
+                meaning: MessageIntent::Plain,
                 step: None,
                 departures: vec![Departure::ToldOtherwise(state)],
             });
@@ -456,7 +460,7 @@ impl Negotiation {
         self.waits_after(&step, now.monotonic);
         self.told_from = Some(from);
         Some(MessageEffect {
-            meaning: Meaning::Plain,
+            meaning: MessageIntent::Plain,
             step: Some(step),
             departures: Vec::new(),
         })

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::protocol::Now;
 
-use super::session::{Departure, Expired, Move, Negotiation, PresumedState};
+use super::session::{Departure, ExpiredTimeout, Negotiation, PresumedState, SessionMove};
 use super::session_rules::{self, Timeout, WAITS};
 use super::states::State;
 
@@ -27,7 +27,7 @@ impl Negotiation {
     }
 
     /// Ends the timeouts of the state that was left, and starts the session's own when the conversation begins.
-    pub(super) fn waits_after(&mut self, step: &Move, here: Duration) {
+    pub(super) fn waits_after(&mut self, step: &SessionMove, here: Duration) {
         if step.to.is_terminal() {
             self.waits = [const { None }; WAITS.len()];
             return;
@@ -74,7 +74,7 @@ impl Negotiation {
     }
 
     /// Expires the timeouts that are due, by our own count.
-    pub fn tick(&mut self, now: Now) -> Vec<Expired> {
+    pub fn tick(&mut self, now: Now) -> Vec<ExpiredTimeout> {
         let mut expired = Vec::new();
         for wait in WAITS {
             let due = self
@@ -91,7 +91,7 @@ impl Negotiation {
                     was: state,
                     by: wait.timeout,
                 };
-                expired.push(Expired {
+                expired.push(ExpiredTimeout {
                     timeout: wait.timeout,
                     state,
                     row,

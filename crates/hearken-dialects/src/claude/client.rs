@@ -15,16 +15,16 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{DeliveryFailure, Frame, IncomingRequest, Phrase, PhraseArg, Receipt, Stream};
 use crate::protocol::{AgentId, Reply};
 use crate::{
-    Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent,
-    PersonRequest, SharedWording, TransportKind, WhenLeft,
+    Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, ForeignFormat,
+    LeaveOutcome, NoEvent, PersonRequest, SharedWording, TransportKind,
 };
 
 use super::conversation::{ClaudeConversation, place};
 use super::elicitations::ElicitingHook;
 use super::harness::Harness;
-use super::mcp::{KnownByHooks, ToolServerClient, ToolServers};
-use super::messages::{self, CallOutcome, Hook, HookNews, Misread, PermissionRequest};
-use super::repeated_messages::Repeats;
+use super::mcp::{HookKnowledge, ToolServerClient, ToolServers};
+use super::messages::{self, CallOutcome, Hook, HookMessageError, HookNews, PermissionRequest};
+use super::repeated_messages::RecentMessages;
 
 /// The name of this dialect.
 pub(super) const NAME: &str = "claude";
@@ -77,7 +77,7 @@ pub struct Claude {
     /// The stream to follow if the messages are a recording on a server.
     stream: Option<Stream>,
     unknown: BTreeSet<String>,
-    repeats: Repeats,
+    repeats: RecentMessages,
     /// What tool servers ask through their agents.
     pub(super) elicited: Vec<ElicitingHook>,
     /// The tool servers that agents started.
@@ -103,7 +103,7 @@ impl Claude {
             gemini_waits: start.gemini_waits,
             stream: (start.carrier == TransportKind::EventStream).then_some(start.stream),
             unknown: BTreeSet::new(),
-            repeats: Repeats::default(),
+            repeats: RecentMessages::default(),
             told_twice: false,
         }
     }
@@ -203,10 +203,10 @@ impl Claude {
                     cx.out.push(not_asked());
                 }
                 let foreign = match why {
-                    Misread::NoObject => ForeignFormat::Value,
-                    Misread::NoEvent | Misread::NoConversation | Misread::Halved => {
-                        ForeignFormat::Typed
-                    }
+                    HookMessageError::NoObject => ForeignFormat::Value,
+                    HookMessageError::NoEvent
+                    | HookMessageError::NoConversation
+                    | HookMessageError::Halved => ForeignFormat::Typed,
                 };
                 return cx
                     .out
@@ -432,7 +432,7 @@ pub(super) fn agent(harness: &Harness) -> PhraseArg {
 /// The agents that are heard by their hooks.
 struct HookedAgents<'a>(&'a Directory<ClaudeConversation>);
 
-impl KnownByHooks for HookedAgents<'_> {
+impl HookKnowledge for HookedAgents<'_> {
     fn agent(&self, client: &ToolServerClient) -> Option<String> {
         let is_it = |it: &&ClaudeConversation| {
             it.harness.agent.title() == client.agent && it.teller.folder == client.folder
@@ -535,8 +535,8 @@ impl Dialect for Claude {
             converses: true,
             // What an agent asks by its tool is asked nowhere else, and it goes on without an answer.
             when_left: match self.servers.asks() {
-                true => WhenLeft::Default,
-                false => WhenLeft::Open,
+                true => LeaveOutcome::Default,
+                false => LeaveOutcome::Open,
             },
             takes_prompts,
             never_stops: takes_prompts,

@@ -26,7 +26,7 @@ use crate::protocol::Now;
 use crate::{Cx, DialectOutput, QuestionEnd};
 
 use super::harness::Harness;
-use super::messages::{AskedThere, CallOutcome, HookNews, MOST_TEXTS, ShownText, ToolUse};
+use super::messages::{CallOutcome, HookNews, MOST_TEXTS, ShownText, TerminalQuestion, ToolUse};
 use super::questions;
 use super::streamed_text::LastText;
 use super::tool_calls;
@@ -212,7 +212,7 @@ impl ClaudeConversation {
     }
 
     /// Asks what can be answered only in its own terminal.
-    pub fn asks_there(&mut self, asked: &AskedThere, cx: &mut Cx<'_>) {
+    pub fn asks_there(&mut self, asked: &TerminalQuestion, cx: &mut Cx<'_>) {
         let name = format!("there {}", self.teller.writer.token());
         let question = questions::elsewhere(&name, asked, &self.teller.words);
         let (turn, teller) = self.turn(cx);

@@ -21,7 +21,7 @@ use crate::{Cx, DialectOutput, QuestionEnd, SharedWording};
 
 use super::client::{Claude, WaitingRequest, agent};
 use super::decisions::gone;
-use super::messages::{Hook, ServerQuestion, ServerWish};
+use super::messages::{ElicitationRequest, Hook, ServerQuestion};
 
 /// How many may be open at the same time; further ones are asked in the agent's own terminal.
 const MOST: usize = 16;
@@ -54,10 +54,10 @@ impl Elicitation {
         ];
         let message = first(words, "claude.form.message", &args);
         Some(match &asked.wish {
-            ServerWish::Form(schema) => {
+            ElicitationRequest::Form(schema) => {
                 Self::Form(FormProgress::new(message, form_schema::read(schema)?))
             }
-            ServerWish::Open(url) => Self::Open(Address::read(url, &message)?),
+            ElicitationRequest::Open(url) => Self::Open(Address::read(url, &message)?),
         })
     }
 

@@ -67,7 +67,7 @@ pub enum HookNews {
         words: String,
     },
     /// It asks in its own terminal, and can't be answered from here.
-    AsksThere(AskedThere),
+    AsksThere(TerminalQuestion),
     /// A tool server asks the person through it.
     Elicits(Box<ServerQuestion>),
     /// What a tool server asked was answered.
@@ -100,7 +100,7 @@ pub enum HookNews {
 
 /// What is asked only in another terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AskedThere {
+pub enum TerminalQuestion {
     /// Whether to run this command.
     Command(String),
     /// Whether to change this file.
@@ -117,12 +117,12 @@ pub struct ServerQuestion {
     /// Its words.
     pub message: String,
     /// What it wants.
-    pub wish: ServerWish,
+    pub wish: ElicitationRequest,
 }
 
 /// What a tool server wants of the person.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ServerWish {
+pub enum ElicitationRequest {
     /// That a form be filled in, by its schema.
     Form(Map<String, Value>),
     /// That an address be opened.
@@ -182,7 +182,7 @@ pub struct PermissionRequest {
 
 /// Why a message can't be understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Misread {
+pub enum HookMessageError {
     /// It is not a JSON object.
     NoObject,
     /// It does not name an event.
@@ -217,12 +217,16 @@ fn one_line(text: &str) -> String {
 }
 
 /// Reads a message of a harness; `event` is what happened, if its path says it.
-pub fn hook(harness: &'static Harness, event: Option<&str>, body: &str) -> Result<Hook, Misread> {
-    let map = object(body).ok_or(Misread::NoObject)?;
+pub fn hook(
+    harness: &'static Harness,
+    event: Option<&str>,
+    body: &str,
+) -> Result<Hook, HookMessageError> {
+    let map = object(body).ok_or(HookMessageError::NoObject)?;
     let map = harness.in_common_form(event, map);
-    let event = text(&map, "hook_event_name").ok_or(Misread::NoEvent)?;
+    let event = text(&map, "hook_event_name").ok_or(HookMessageError::NoEvent)?;
     let what = what(event, &map)?;
-    let conversation = name(&map, "session_id").ok_or(Misread::NoConversation)?;
+    let conversation = name(&map, "session_id").ok_or(HookMessageError::NoConversation)?;
     Ok(Hook {
         harness,
         // Two programs may use the same name.
@@ -269,15 +273,17 @@ fn texts(map: &Map<String, Value>) -> Vec<(String, String)> {
     all.take(MOST_TEXTS).collect()
 }
 
-fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
-    let made = || made(map).ok_or(Misread::Halved);
+fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, HookMessageError> {
+    let made = || made(map).ok_or(HookMessageError::Halved);
     Ok(match event {
         "SessionStart" => HookNews::Begins {
             model: name(map, "model"),
         },
-        "UserPromptSubmit" => {
-            HookNews::Prompted(text(map, "prompt").ok_or(Misread::Halved)?.to_owned())
-        }
+        "UserPromptSubmit" => HookNews::Prompted(
+            text(map, "prompt")
+                .ok_or(HookMessageError::Halved)?
+                .to_owned(),
+        ),
         "PreToolUse" => HookNews::Calls(made()?),
         "PostToolUse" => {
             let brought = map.get("tool_response").cloned().unwrap_or_default();
@@ -309,12 +315,12 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
             server: name(map, "mcp_server_name").unwrap_or_default(),
             message: one_line(&words(map, "message")),
             wish: match text(map, "mode") {
-                Some("url") => {
-                    ServerWish::Open(text(map, "url").ok_or(Misread::Halved)?.to_owned())
-                }
-                Some(_) | None => ServerWish::Form(
+                Some("url") => ElicitationRequest::Open(
+                    text(map, "url").ok_or(HookMessageError::Halved)?.to_owned(),
+                ),
+                Some(_) | None => ElicitationRequest::Form(
                     object_in(map, "requested_schema")
-                        .ok_or(Misread::Halved)?
+                        .ok_or(HookMessageError::Halved)?
                         .clone(),
                 ),
             },
@@ -344,7 +350,7 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, Misread> {
         }
         "SessionEnd" => HookNews::Ends,
         "Interrupt" => HookNews::Interrupted,
-        "MessageDisplay" => HookNews::Shows(shown(map).ok_or(Misread::Halved)?),
+        "MessageDisplay" => HookNews::Shows(shown(map).ok_or(HookMessageError::Halved)?),
         "TaskCreated" => HookNews::Tells("hooks.task.created", words(map, "task_subject")),
         "TaskCompleted" => HookNews::Tells("hooks.task.completed", words(map, "task_subject")),
         "TeammateIdle" => HookNews::Tells("hooks.teammate.idle", words(map, "teammate_name")),
@@ -390,13 +396,13 @@ fn made(map: &Map<String, Value>) -> Option<ToolUse> {
 }
 
 /// Reads what an agent asks only in its own terminal.
-fn asked_there(map: &Map<String, Value>) -> AskedThere {
+fn asked_there(map: &Map<String, Value>) -> TerminalQuestion {
     let details = map.get("details").and_then(Value::as_object);
     let detail = |key: &str| details.and_then(|it| text(it, key));
     match (detail("command"), detail("filePath")) {
-        (Some(command), _) => AskedThere::Command(cut(command, LONGEST_WORDS)),
-        (None, Some(path)) => AskedThere::Edit(cut(path, LONGEST_WORDS)),
-        (None, None) => AskedThere::Words(words(map, "message")),
+        (Some(command), _) => TerminalQuestion::Command(cut(command, LONGEST_WORDS)),
+        (None, Some(path)) => TerminalQuestion::Edit(cut(path, LONGEST_WORDS)),
+        (None, None) => TerminalQuestion::Words(words(map, "message")),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::protocol::{self, AwaitingClarification};
 use crate::rpc::Id;
 
 use super::harness::Harness;
-use super::messages::AskedThere;
+use super::messages::TerminalQuestion;
 
 /// How many suggestions are offered: AAEP allows 32 decisions.
 const MOST: usize = 30;
@@ -184,11 +184,11 @@ pub fn question(
 }
 
 /// Returns a question that can be answered only in the agent's own terminal.
-pub fn elsewhere(name: &str, asked: &AskedThere, words: &SharedWording) -> Permission {
+pub fn elsewhere(name: &str, asked: &TerminalQuestion, words: &SharedWording) -> Permission {
     let (key, asked) = match asked {
-        AskedThere::Command(command) => ("hooks.there.command", as_code(command)),
-        AskedThere::Edit(path) => ("hooks.there.edit", path.clone()),
-        AskedThere::Words(asked) => ("hooks.there.words", asked.clone()),
+        TerminalQuestion::Command(command) => ("hooks.there.command", as_code(command)),
+        TerminalQuestion::Edit(path) => ("hooks.there.edit", path.clone()),
+        TerminalQuestion::Words(asked) => ("hooks.there.words", asked.clone()),
     };
     let asked = first(words, key, &[("words", &cut(&asked, LONGEST_WORDS))]);
     let question = AwaitingClarification {

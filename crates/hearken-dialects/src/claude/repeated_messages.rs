@@ -33,11 +33,11 @@ struct ReceivedMessage {
 
 /// The latest messages.
 #[derive(Debug, Default)]
-pub(super) struct Repeats {
+pub(super) struct RecentMessages {
     latest: VecDeque<ReceivedMessage>,
 }
 
-impl Repeats {
+impl RecentMessages {
     /// Records a message; returns whether it repeats an earlier one. `is_awaited` tells whether a call like that of a
     /// permission still waits for a permission of its own.
     pub(super) fn meet(

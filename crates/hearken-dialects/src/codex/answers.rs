@@ -20,9 +20,9 @@ use crate::kit::turn_updates::{CallNews, CallStatus};
 use crate::link::{DeliveryFailure, Fault, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id};
-use crate::{Cx, DialectOutput, QuestionEnd, QuestionsStanding};
+use crate::{Cx, DialectOutput, OpenQuestionsChange, QuestionEnd};
 
-use super::approvals::{self, ApprovalRequest, Ask};
+use super::approvals::{self, ApprovalRequest, CodexQuestion};
 use super::input_questions::{CodexForm, FormContinuation};
 use super::items::MOST_CHANGES;
 use super::thread::{JoinProgress, Thread};
@@ -88,8 +88,8 @@ impl Thread {
             return false;
         }
         match ask {
-            Ask::Consent(consent) => self.asked_consent(id, *consent, cx),
-            Ask::Words(form) => self.asked_words(id, form, cx),
+            CodexQuestion::Consent(consent) => self.asked_consent(id, *consent, cx),
+            CodexQuestion::Words(form) => self.asked_words(id, form, cx),
         }
     }
 
@@ -197,7 +197,7 @@ impl Thread {
                 }
             } else {
                 cx.out
-                    .push(DialectOutput::Standing(QuestionsStanding::Back));
+                    .push(DialectOutput::Standing(OpenQuestionsChange::Back));
             }
         }
         Some(true)

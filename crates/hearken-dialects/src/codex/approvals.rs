@@ -35,7 +35,7 @@ const LONGEST_TITLE: usize = 512;
 
 /// What the server asks.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ask {
+pub enum CodexQuestion {
     /// Permission for something.
     Consent(Box<ApprovalRequest>),
     /// An answer in words.
@@ -72,18 +72,22 @@ pub fn is_for_a_person(method: &str) -> bool {
 }
 
 /// Parses a request; `None` if the method is unknown, or it is unclear what the request is for.
-pub fn read(method: &str, params: &Map<String, Value>, words: &SharedWording) -> Option<Ask> {
+pub fn read(
+    method: &str,
+    params: &Map<String, Value>,
+    words: &SharedWording,
+) -> Option<CodexQuestion> {
     match method {
         "item/commandExecution/requestApproval" => {
-            command(params, words).map(|it| Ask::Consent(Box::new(it)))
+            command(params, words).map(|it| CodexQuestion::Consent(Box::new(it)))
         }
         "item/fileChange/requestApproval" => {
-            files(params, words).map(|it| Ask::Consent(Box::new(it)))
+            files(params, words).map(|it| CodexQuestion::Consent(Box::new(it)))
         }
         "item/permissions/requestApproval" => {
-            permissions(params, words).map(|it| Ask::Consent(Box::new(it)))
+            permissions(params, words).map(|it| CodexQuestion::Consent(Box::new(it)))
         }
-        "item/tool/requestUserInput" => CodexForm::input(params, words).map(Ask::Words),
+        "item/tool/requestUserInput" => CodexForm::input(params, words).map(CodexQuestion::Words),
         "mcpServer/elicitation/request" => elicitation(params, words),
         _ => None,
     }
@@ -410,7 +414,7 @@ fn folders(part: &Value, words: &SharedWording) -> Option<String> {
     Some(said.join("; "))
 }
 
-fn elicitation(params: &Map<String, Value>, words: &SharedWording) -> Option<Ask> {
+fn elicitation(params: &Map<String, Value>, words: &SharedWording) -> Option<CodexQuestion> {
     let server = text(params, "serverName").unwrap_or_default();
     let message = text(params, "message").unwrap_or_default();
     let meta = params.get("_meta").and_then(Value::as_object);
@@ -421,7 +425,7 @@ fn elicitation(params: &Map<String, Value>, words: &SharedWording) -> Option<Ask
         .and_then(Value::as_object);
     let asks_words = fields.is_some_and(|fields| !fields.is_empty());
     if text(params, "mode") != Some("url") && (asks_words || fields.is_none()) {
-        return CodexForm::elicitation(params, words).map(Ask::Words);
+        return CodexForm::elicitation(params, words).map(CodexQuestion::Words);
     }
     let answer = |action: &str, meta: Value| {
         let content = if action == "accept" {
@@ -485,7 +489,7 @@ fn elicitation(params: &Map<String, Value>, words: &SharedWording) -> Option<Ask
         inputs: Some(called.unwrap_or_default()),
         ..CallNews::default()
     };
-    Some(Ask::Consent(Box::new(ApprovalRequest {
+    Some(CodexQuestion::Consent(Box::new(ApprovalRequest {
         news,
         choices: choices.all,
         left_out: choices.left_out,

@@ -25,8 +25,8 @@ use crate::link::{DeliveryFailure, Fault, Frame, Phrase, PhraseArg, Receipt};
 use crate::protocol::Reply;
 use crate::rpc::{self, Id, PendingRequests, RpcKind, RpcMessage};
 use crate::{
-    Connection, ConnectionLoss, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent,
-    Numbers, Oversight, PersonRequest, SharedWording, TransportKind, WhenLeft,
+    Connection, ConnectionLoss, Dialect, DialectOutput, DialectSetup, ForeignFormat, LeaveOutcome,
+    NoEvent, Oversight, PersonRequest, RequestNumbers, SharedWording, TransportKind,
 };
 
 use super::NAME;
@@ -86,7 +86,7 @@ pub(super) enum ContactPhase {
 /// The client of one server.
 #[derive(Debug)]
 pub struct Codex {
-    pub(super) numbers: Numbers,
+    pub(super) numbers: RequestNumbers,
     pub(super) words: SharedWording,
     pub(super) seed: u64,
     pub(super) listens: bool,
@@ -521,7 +521,7 @@ impl Dialect for Codex {
         outcome: &Result<Receipt, DeliveryFailure>,
         cx: &mut Cx<'_>,
     ) {
-        if Numbers::is_own(request) {
+        if RequestNumbers::is_own(request) {
             return;
         }
         let mut settled = None;
@@ -596,7 +596,7 @@ impl Dialect for Codex {
             in_turn: self.unanswered > 0 || self.threads.values().any(Thread::in_turn),
             is_stopping: self.threads.values().any(Thread::is_stopping),
             converses: true,
-            when_left: WhenLeft::Open,
+            when_left: LeaveOutcome::Open,
             ..Connection::default()
         }
     }

@@ -14,7 +14,7 @@ use super::client::{Codex, CodexRequest, ContactPhase, agent};
 use super::thread::{JoinProgress, OURS, Thread};
 
 /// The thread that is meant.
-enum MeantThread<'a> {
+enum ThreadMatch<'a> {
     /// This one.
     One(&'a Thread),
     /// One of several, without a hint which.
@@ -72,7 +72,7 @@ impl Codex {
 
     /// Finds the thread that is meant: the one that is named, otherwise the one with the latest activity, otherwise the
     /// only one. If there are several, none is ever guessed.
-    fn meant(&self, whom: Option<&AgentId>, in_turn: bool) -> MeantThread<'_> {
+    fn meant(&self, whom: Option<&AgentId>, in_turn: bool) -> ThreadMatch<'_> {
         let fits = |thread: &&Thread| {
             thread.joined != JoinProgress::Errand && (!in_turn || thread.in_turn())
         };
@@ -87,18 +87,18 @@ impl Codex {
                 let last = self.last.as_ref().and_then(|id| self.threads.get(id));
                 let mut all = self.threads.values().filter(fits);
                 match (last.filter(fits), all.next(), all.next()) {
-                    (None, Some(_), Some(_)) => return MeantThread::Several,
+                    (None, Some(_), Some(_)) => return ThreadMatch::Several,
                     (last, only, _) => last.or(only),
                 }
             }
         };
-        one.map_or(MeantThread::None, MeantThread::One)
+        one.map_or(ThreadMatch::None, ThreadMatch::One)
     }
 
     fn prompt(&mut self, whom: Option<&AgentId>, prompt: &str, out: &mut Vec<DialectOutput>) {
         let told = match self.phase {
             ContactPhase::Met => match self.meant(whom, false) {
-                MeantThread::One(thread) => {
+                ThreadMatch::One(thread) => {
                     let id = thread.id.clone();
                     let turn = thread.run.as_ref().map(|run| run.id.clone());
                     let Some(turn) = turn else {
@@ -107,8 +107,8 @@ impl Codex {
                     self.add(&id, &turn, prompt, out);
                     "codex.prompt_added"
                 }
-                MeantThread::Several => "codex.which",
-                MeantThread::None => "codex.prompt_no_thread",
+                ThreadMatch::Several => "codex.which",
+                ThreadMatch::None => "codex.prompt_no_thread",
             },
             ContactPhase::Unmet | ContactPhase::Greeted => "codex.not_there",
             ContactPhase::Over => "prompt.nobody",
@@ -118,13 +118,13 @@ impl Codex {
 
     fn stop(&mut self, whom: Option<&AgentId>, cx: &mut Cx<'_>) {
         let meant = match self.meant(whom, true) {
-            MeantThread::One(thread) if self.phase == ContactPhase::Met => Some(thread.id.clone()),
-            MeantThread::Several if self.phase == ContactPhase::Met => {
+            ThreadMatch::One(thread) if self.phase == ContactPhase::Met => Some(thread.id.clone()),
+            ThreadMatch::Several if self.phase == ContactPhase::Met => {
                 return cx
                     .out
                     .push(DialectOutput::Tell(Phrase::new("codex.which_stop")));
             }
-            MeantThread::One(_) | MeantThread::Several | MeantThread::None => None,
+            ThreadMatch::One(_) | ThreadMatch::Several | ThreadMatch::None => None,
         };
         let thread = meant.and_then(|id| self.threads.get_mut(&id));
         let Some(thread) = thread else {
@@ -159,8 +159,8 @@ impl Codex {
     /// Goes on without a turn that does not stop; what is written next begins another one.
     fn abandon(&mut self, whom: Option<&AgentId>, cx: &mut Cx<'_>) {
         let meant = match self.meant(whom, true) {
-            MeantThread::One(thread) => Some(thread.id.clone()),
-            MeantThread::Several | MeantThread::None => None,
+            ThreadMatch::One(thread) => Some(thread.id.clone()),
+            ThreadMatch::Several | ThreadMatch::None => None,
         };
         let thread = meant.and_then(|id| self.threads.get_mut(&id));
         let Some(thread) = thread.filter(|thread| thread.is_stopping()) else {

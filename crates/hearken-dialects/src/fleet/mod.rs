@@ -31,7 +31,7 @@ pub use subject::{
     DEFAULT_SPACE, EventSubject, Machine, Space, SubjectLane, agent_of_request, token,
 };
 pub(crate) use watcher_memory::{AskedQuestion, Purpose, WatcherMemory};
-pub use watcher_request::{Obstacle, Request, RequestContent, RequestOutcome};
+pub use watcher_request::{Request, RequestContent, RequestFault, RequestOutcome};
 
 /// The agent's id in a bridge's own events.
 pub const BRIDGE: &str = "hearken-bridge";

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::{AnsweredBy, Closed, EventSubject, Obstacle, RequestOutcome};
+use super::{AnsweredBy, Closed, EventSubject, RequestFault, RequestOutcome};
 use crate::link::{DeliveryFailure, Fault, HttpAnswer, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Decision};
 use crate::{DialectOutput, QuestionEnd};
@@ -300,7 +300,7 @@ fn conclude(purpose: Purpose, outcome: RequestOutcome, out: &mut Vec<DialectOutp
             Err(DeliveryFailure::Refused(declined(key, person)))
         }
         RequestOutcome::NotTaken(
-            obstacle @ (Obstacle::Lost | Obstacle::PerhapsAnother | Obstacle::Ending),
+            obstacle @ (RequestFault::Lost | RequestFault::PerhapsAnother | RequestFault::Ending),
         ) => Err(DeliveryFailure::Refused(because(obstacle))),
         RequestOutcome::NotTaken(obstacle) => Err(DeliveryFailure::Kept(because(obstacle))),
         RequestOutcome::Perhaps(reason) => Err(DeliveryFailure::Unknown(because(reason))),
@@ -356,18 +356,18 @@ fn first(answered: &AnsweredBy) -> (&'static str, PhraseArg) {
 }
 
 /// Returns the fault for a reason that the bridge gives.
-fn because(reason: Obstacle) -> Fault {
+fn because(reason: RequestFault) -> Fault {
     let key = match reason {
-        Obstacle::Lost => "bridge.why.lost",
-        Obstacle::OnlySeen => "bridge.why.only_seen",
-        Obstacle::NoPrompts => "bridge.why.no_prompts",
-        Obstacle::WhichAgent => "bridge.why.which_agent",
-        Obstacle::NothingUnderWay => "bridge.why.nothing_under_way",
-        Obstacle::NeverStops => "bridge.why.never_stops",
-        Obstacle::PerhapsAnother => "bridge.why.perhaps_another",
-        Obstacle::Busy => "bridge.why.busy",
-        Obstacle::Ending => "bridge.why.ending",
-        Obstacle::Other(words) => return declined("bridge.reason", PhraseArg::Agent(words)),
+        RequestFault::Lost => "bridge.why.lost",
+        RequestFault::OnlySeen => "bridge.why.only_seen",
+        RequestFault::NoPrompts => "bridge.why.no_prompts",
+        RequestFault::WhichAgent => "bridge.why.which_agent",
+        RequestFault::NothingUnderWay => "bridge.why.nothing_under_way",
+        RequestFault::NeverStops => "bridge.why.never_stops",
+        RequestFault::PerhapsAnother => "bridge.why.perhaps_another",
+        RequestFault::Busy => "bridge.why.busy",
+        RequestFault::Ending => "bridge.why.ending",
+        RequestFault::Other(words) => return declined("bridge.reason", PhraseArg::Agent(words)),
     };
     Fault::Declined(Phrase::new(key))
 }

@@ -66,14 +66,14 @@ pub enum RequestOutcome {
     /// No question was ever asked with this token.
     Unknown,
     /// It may have reached the agent.
-    Perhaps(Obstacle),
+    Perhaps(RequestFault),
     /// It was not passed on.
-    NotTaken(Obstacle),
+    NotTaken(RequestFault),
 }
 
 /// Why a request was not passed on, or perhaps not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum RequestFault {
     /// The connection to the agent is lost.
     Lost,
     /// The question can be seen there, but not answered.
@@ -96,7 +96,7 @@ pub enum Obstacle {
     Other(String),
 }
 
-impl Obstacle {
+impl RequestFault {
     /// The reasons that have a name of their own on the wire.
     const NAMES: [(Self, &'static str); 9] = [
         (Self::Lost, "lost"),
@@ -306,7 +306,7 @@ impl RequestOutcome {
         let words = |field: &str| message.get(field).and_then(Value::as_str);
         let reason = || {
             let said = name(words("words").unwrap_or_default(), LONGEST_SENTENCE);
-            Obstacle::read(
+            RequestFault::read(
                 words("reason").unwrap_or_default(),
                 said.unwrap_or_default(),
             )
@@ -404,7 +404,7 @@ mod tests {
 
     #[test]
     fn an_outcome_is_read_back_as_it_was_written() {
-        let reason = || Obstacle::Other("the connection was lost".to_owned());
+        let reason = || RequestFault::Other("the connection was lost".to_owned());
         for outcome in [
             RequestOutcome::Taken(Receipt::Taken),
             RequestOutcome::Taken(Receipt::Written),
@@ -421,8 +421,8 @@ mod tests {
             RequestOutcome::Unknown,
             RequestOutcome::Perhaps(reason()),
             RequestOutcome::NotTaken(reason()),
-            RequestOutcome::Perhaps(Obstacle::Ending),
-            RequestOutcome::NotTaken(Obstacle::Lost),
+            RequestOutcome::Perhaps(RequestFault::Ending),
+            RequestOutcome::NotTaken(RequestFault::Lost),
         ] {
             let text = outcome.to_json("req_1");
             let read = RequestOutcome::read(&text);

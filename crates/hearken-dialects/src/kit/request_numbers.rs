@@ -7,17 +7,17 @@ const FIRST: u64 = 1 << 32;
 
 /// A source of numbers for a dialect's own requests, each used once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Numbers {
+pub struct RequestNumbers {
     next: u64,
 }
 
-impl Default for Numbers {
+impl Default for RequestNumbers {
     fn default() -> Self {
         Self { next: FIRST }
     }
 }
 
-impl Numbers {
+impl RequestNumbers {
     /// Returns the numbers for a machine that replaces another one, whose own requests may still be reported on.
     pub fn of_another() -> Self {
         Self { next: FIRST << 1 }
@@ -42,13 +42,13 @@ mod tests {
 
     #[test]
     fn no_number_is_given_twice_and_none_is_an_answers() {
-        let mut numbers = Numbers::default();
+        let mut numbers = RequestNumbers::default();
         let first = numbers.fresh();
         assert_ne!(first, numbers.fresh());
-        assert!(Numbers::is_own(first));
-        assert!(!Numbers::is_own(1) && !Numbers::is_own(u64::from(u32::MAX)));
-        let mut last = Numbers { next: u64::MAX };
+        assert!(RequestNumbers::is_own(first));
+        assert!(!RequestNumbers::is_own(1) && !RequestNumbers::is_own(u64::from(u32::MAX)));
+        let mut last = RequestNumbers { next: u64::MAX };
         last.fresh();
-        assert!(Numbers::is_own(last.fresh()));
+        assert!(RequestNumbers::is_own(last.fresh()));
     }
 }

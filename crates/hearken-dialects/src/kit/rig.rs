@@ -20,7 +20,7 @@ use crate::protocol::{
     Answer, Decision, Finding, Now, Problem, Reply, ReplyToken, Response, Severity,
 };
 use crate::{
-    Cx, Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd, QuestionsStanding,
+    Cx, Dialect, DialectOutput, DialectSetup, OpenQuestionsChange, PersonRequest, QuestionEnd,
     SharedWording,
 };
 
@@ -50,7 +50,7 @@ pub struct MachineRig<M, P> {
     /// The same, with what became of them.
     pub outcomes: Vec<(u64, Result<Receipt, DeliveryFailure>)>,
     pub over: Vec<QuestionEnd>,
-    pub stood: Vec<QuestionsStanding>,
+    pub stood: Vec<OpenQuestionsChange>,
     pub closed: Vec<Fault>,
     /// What is sent when the link is closed.
     pub last_words: Option<LastWords>,

@@ -7,7 +7,7 @@ use super::Nats;
 use crate::fleet::{BridgeAbilities, Census, Machine};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::object;
-use crate::{Cx, DialectOutput, MachineThere};
+use crate::{Cx, DialectOutput, RemoteMachine};
 
 /// How long a machine may give no sign of life: three times as long as it waits between two.
 const AWAY_AFTER: Duration = Duration::from_secs(30);
@@ -67,7 +67,7 @@ pub(super) struct Machines {
 
 /// What a sign of a machine shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum PresenceChange {
     /// It is there, as before.
     There,
     /// It was not known to be there.
@@ -92,12 +92,12 @@ impl Machines {
         machine: &Machine,
         census: Option<Census>,
         now: Duration,
-    ) -> Sign {
+    ) -> PresenceChange {
         let Some(presence) = self.of(machine) else {
             self.beyond += 1;
             return match self.beyond {
-                1 => Sign::Beyond,
-                _ => Sign::There,
+                1 => PresenceChange::Beyond,
+                _ => PresenceChange::There,
             };
         };
         presence.census = census.or(presence.census);
@@ -107,9 +107,9 @@ impl Machines {
         }
         self.by_sign.insert((now, machine.clone()));
         match (self.away.remove(machine), before) {
-            (true, _) => Sign::Back,
-            (false, None) => Sign::Found,
-            (false, Some(_)) => Sign::There,
+            (true, _) => PresenceChange::Back,
+            (false, None) => PresenceChange::Found,
+            (false, Some(_)) => PresenceChange::There,
         }
     }
 
@@ -165,10 +165,10 @@ impl Machines {
     }
 
     /// Returns the machines that are there, and those that are away.
-    pub(super) fn there(&self) -> Vec<MachineThere> {
+    pub(super) fn there(&self) -> Vec<RemoteMachine> {
         let there = self.all.iter().filter_map(|(machine, presence)| {
             let is_away = self.away.contains(machine);
-            (presence.alive.is_some() || is_away).then(|| MachineThere {
+            (presence.alive.is_some() || is_away).then(|| RemoteMachine {
                 name: machine.name(),
                 census: presence.census,
                 is_away,
@@ -240,14 +240,14 @@ impl Nats {
         }
         let census = Census::read(sign);
         match self.machines.alive(machine, census, cx.now.monotonic) {
-            Sign::There => {}
-            Sign::Beyond => {
+            PresenceChange::There => {}
+            PresenceChange::Beyond => {
                 let most = PhraseArg::Own(MOST_MACHINES.to_string());
                 let phrase = Phrase::new("fleet.beyond").with("most", most);
                 cx.out.push(DialectOutput::Tell(phrase));
             }
-            Sign::Found => self.inquire(machine.clone(), cx),
-            Sign::Back => {
+            PresenceChange::Found => self.inquire(machine.clone(), cx),
+            PresenceChange::Back => {
                 let name = PhraseArg::Name(machine.name());
                 let phrase = Phrase::new("fleet.back").with("host", name);
                 cx.out.push(DialectOutput::Tell(phrase));

@@ -36,8 +36,8 @@ use crate::fleet::{DEFAULT_SPACE, Space, WatcherMemory};
 use crate::link::{Fault, Frame, HttpAnswer};
 use crate::protocol::{AgentId, Reply};
 use crate::{
-    Connection, ConnectionLoss, Cx, Dialect, DialectSetup, MachineThere, Numbers, PersonRequest,
-    Recognition, Terms, WhenLeft,
+    Connection, ConnectionLoss, Cx, Dialect, DialectSetup, LeaveOutcome, PersonRequest,
+    Recognition, RemoteMachine, RequestNumbers, Terms,
 };
 
 use delivered_events::AgentIndex;
@@ -67,7 +67,7 @@ pub(super) struct Nats {
     /// Whether the person named no space, so that there may be none.
     may_be_missing: bool,
     wanted: Terms,
-    numbers: Numbers,
+    numbers: RequestNumbers,
     machines: Machines,
     agents: AgentIndex,
     joining: SnapshotRequests,
@@ -161,7 +161,7 @@ impl Dialect for Nats {
         }
     }
 
-    fn machines(&self) -> Option<Vec<MachineThere>> {
+    fn machines(&self) -> Option<Vec<RemoteMachine>> {
         Some(self.machines.there())
     }
 
@@ -194,7 +194,7 @@ impl Dialect for Nats {
             selects: true,
             never_stops: !all.stops,
             only_heard: !all.prompts,
-            when_left: WhenLeft::Kept,
+            when_left: LeaveOutcome::Kept,
             ..Connection::default()
         }
     }

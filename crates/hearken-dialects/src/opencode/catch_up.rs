@@ -14,11 +14,11 @@ use crate::kit::turn_end::TurnEnd;
 use crate::link::{Fault, HttpAnswer, HttpCall, Phrase};
 use crate::protocol::object;
 use crate::rpc::Id;
-use crate::{Cx, DialectOutput, QuestionsStanding};
+use crate::{Cx, DialectOutput, OpenQuestionsChange};
 
 use super::client::{Opencode, RequestPurpose};
 use super::messages::{self, ConversationActivity, MessageInfo, MessagePart, SessionDescription};
-use super::question_messages::{self, PermissionAsk, WordsAsk};
+use super::question_messages::{self, PermissionQuery, WordsRequest};
 use super::questions::segment;
 
 /// How many unknown conversations are looked up.
@@ -56,8 +56,8 @@ pub(super) struct CatchUp {
     /// The conversations heard of since.
     stirred: BTreeSet<String>,
     does: Option<Vec<(String, ConversationActivity)>>,
-    wants: Option<Vec<PermissionAsk>>,
-    wonders: Option<Vec<WordsAsk>>,
+    wants: Option<Vec<PermissionQuery>>,
+    wonders: Option<Vec<WordsRequest>>,
     abouts: Vec<SessionDescription>,
     messages: BTreeMap<String, Vec<(MessageInfo, Vec<MessagePart>)>>,
     is_second: bool,
@@ -290,7 +290,7 @@ impl Opencode {
             && !catch_up.missed
         {
             cx.out
-                .push(DialectOutput::Standing(QuestionsStanding::Back));
+                .push(DialectOutput::Standing(OpenQuestionsChange::Back));
         }
     }
 

@@ -18,8 +18,8 @@ use crate::link::{
 };
 use crate::protocol::Reply;
 use crate::{
-    Connection, ConnectionLoss, Dialect, DialectOutput, DialectSetup, ForeignFormat, NoEvent,
-    Numbers, PersonRequest, SharedWording, TransportKind, WhenLeft,
+    Connection, ConnectionLoss, Dialect, DialectOutput, DialectSetup, ForeignFormat, LeaveOutcome,
+    NoEvent, PersonRequest, RequestNumbers, SharedWording, TransportKind,
 };
 
 use super::catch_up::{CatchUp, CatchUpRequest};
@@ -78,7 +78,7 @@ pub(super) enum RequestPurpose {
 /// The connection to one server.
 #[derive(Debug)]
 pub struct Opencode {
-    pub(super) numbers: Numbers,
+    pub(super) numbers: RequestNumbers,
     pub(super) words: SharedWording,
     pub(super) listens: bool,
     pub(super) conversations: Directory<OpencodeConversation>,
@@ -426,7 +426,7 @@ impl Dialect for Opencode {
         Connection {
             takes_prompts: !self.listens && !self.is_over,
             converses: true,
-            when_left: WhenLeft::Open,
+            when_left: LeaveOutcome::Open,
             in_turn: self
                 .conversations
                 .values()

@@ -10,7 +10,7 @@ use crate::protocol::{Answer, Reply, Response};
 use crate::{Cx, DialectOutput};
 
 use super::client::{Opencode, RequestPurpose};
-use super::question_messages::{PermissionAsk, WordsAsk};
+use super::question_messages::{PermissionQuery, WordsRequest};
 use super::questions::{self, AnswerEffect, QuestionForm};
 
 /// The status for a request that is no longer open.
@@ -28,7 +28,7 @@ enum AnswerAction {
 
 impl Opencode {
     /// Handles a request for a permission.
-    pub(super) fn wants(&mut self, mut wants: PermissionAsk, cx: &mut Cx<'_>) {
+    pub(super) fn wants(&mut self, mut wants: PermissionQuery, cx: &mut Cx<'_>) {
         let words = self.words.clone();
         let Some(conversation) = self.conversation(&wants.conversation.clone(), cx.out) else {
             return;
@@ -53,7 +53,7 @@ impl Opencode {
     }
 
     /// Handles a request for answers in words.
-    pub(super) fn wonders(&mut self, wonders: WordsAsk, cx: &mut Cx<'_>) {
+    pub(super) fn wonders(&mut self, wonders: WordsRequest, cx: &mut Cx<'_>) {
         let words = self.words.clone();
         let Some(conversation) = self.conversation(&wonders.conversation.clone(), cx.out) else {
             return;

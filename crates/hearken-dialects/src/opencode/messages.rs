@@ -13,7 +13,7 @@ use crate::kit::members::text;
 use crate::kit::turn_updates::CallNews;
 use crate::protocol::{FileChange, PlanStep, object};
 
-use super::question_messages::{PermissionAsk, WordsAsk, wants, wonders};
+use super::question_messages::{PermissionQuery, WordsRequest, wants, wonders};
 
 /// The longest name that is kept, in bytes: names have thirty characters.
 const LONGEST_NAME: usize = 256;
@@ -45,9 +45,9 @@ pub enum ServerEvent {
         text: String,
     },
     /// A permission is requested.
-    Asks(Box<PermissionAsk>),
+    Asks(Box<PermissionQuery>),
     /// Answers in words are requested.
-    Wonders(WordsAsk),
+    Wonders(WordsRequest),
     /// A request that cannot be read.
     AsksUnread,
     /// A request was decided: its conversation, its name, and for a permission, whether it was allowed.

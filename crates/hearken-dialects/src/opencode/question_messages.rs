@@ -20,7 +20,7 @@ const MOST_OPTIONS: usize = 31;
 
 /// A request for a permission.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PermissionAsk {
+pub struct PermissionQuery {
     /// Its name.
     pub id: String,
     /// The conversation.
@@ -43,7 +43,7 @@ pub struct PermissionAsk {
 
 /// A request for answers in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WordsAsk {
+pub struct WordsRequest {
     /// Its name.
     pub id: String,
     /// The conversation.
@@ -68,7 +68,7 @@ pub struct FormQuestion {
 }
 
 /// Reads a request for a permission; `None` if it has no name.
-pub fn wants(what: &Map<String, Value>) -> Option<PermissionAsk> {
+pub fn wants(what: &Map<String, Value>) -> Option<PermissionQuery> {
     let id = name(what, "id")?;
     let kind = text(what, "permission").unwrap_or_default();
     let empty = Map::new();
@@ -114,7 +114,7 @@ pub fn wants(what: &Map<String, Value>) -> Option<PermissionAsk> {
         "webfetch" => "fetch",
         _ => "other",
     };
-    Some(PermissionAsk {
+    Some(PermissionQuery {
         is_for_call,
         call_kind,
         id,
@@ -151,7 +151,7 @@ fn list(what: &Map<String, Value>, key: &str) -> Option<Vec<String>> {
 }
 
 /// Reads a request for answers in words; `None` if it asks nothing.
-pub fn wonders(what: &Map<String, Value>) -> Option<WordsAsk> {
+pub fn wonders(what: &Map<String, Value>) -> Option<WordsRequest> {
     let all = what.get("questions")?.as_array()?;
     let mut unsaid = 0;
     let questions = all.iter().filter_map(Value::as_object).map(|it| {
@@ -171,7 +171,7 @@ pub fn wonders(what: &Map<String, Value>) -> Option<WordsAsk> {
         }
     });
     let questions: Vec<FormQuestion> = questions.take(MOST).collect();
-    Some(WordsAsk {
+    Some(WordsRequest {
         id: name(what, "id")?,
         conversation: name(what, "sessionID")?,
         left_out: all.len() - questions.len() + unsaid,

@@ -20,7 +20,7 @@ use crate::link::{Body, HttpCall};
 use crate::protocol::{self, AwaitingClarification, ResponseKind};
 use crate::rpc::Id;
 
-use super::question_messages::{self, FormQuestion, PermissionAsk, WordsAsk};
+use super::question_messages::{self, FormQuestion, PermissionQuery, WordsRequest};
 
 /// The longest list of permanent permissions, in characters: more could not be announced in full.
 const LONGEST_PATTERNS: usize = 350;
@@ -53,7 +53,7 @@ pub enum AnswerEffect {
 /// be offered: a request that was shortened can only be rejected, because the person did not hear what would be
 /// allowed.
 pub fn permission(
-    wants: PermissionAsk,
+    wants: PermissionQuery,
     given: Option<&Map<String, Value>>,
     words: &SharedWording,
 ) -> (Permission, CallNews, usize) {
@@ -113,7 +113,7 @@ pub fn decided(request: &str, choice: &OptionChoice, reason: Option<&str>) -> Ht
 
 impl QuestionForm {
     /// Collects the questions of a request.
-    pub fn new(wonders: WordsAsk) -> Self {
+    pub fn new(wonders: WordsRequest) -> Self {
         Self {
             questions: wonders.questions,
             answers: Vec::new(),

@@ -13,7 +13,7 @@ use crate::link::{Phrase, PhraseArg};
 use crate::protocol::Machine;
 
 use super::super::event_writer::{EventContent, EventWriter, TranslatedSession};
-use super::super::{DialectOutput, OwnStep};
+use super::super::{DialectOutput, DialectStep};
 
 /// The illegal steps reported so far: at most as many as the tables have pairs.
 pub type ReportedSteps = BTreeSet<(&'static str, &'static str, &'static str)>;
@@ -51,7 +51,7 @@ impl<'a> SageContext<'a> {
 
     /// Steps a machine, and returns its new state; an illegal step leaves it unchanged.
     pub fn step<M: Machine>(&mut self, thread: &str, subject: &str, from: M, event: M::Event) -> M {
-        match OwnStep::step(thread, subject, from, event, self.out) {
+        match DialectStep::step(thread, subject, from, event, self.out) {
             Ok(to) => to,
             Err(error) => {
                 // Reported once per kind: a program that does it twice does it forever.

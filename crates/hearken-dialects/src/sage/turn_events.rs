@@ -44,7 +44,7 @@ const FIRST_WORDS: usize = 200;
 
 /// Whether the start was announced.
 #[derive(Debug, Clone, PartialEq)]
-enum Start {
+enum StartAnnouncement {
     /// It waits for the prompt until then.
     Waits(Timestamp, Duration),
     /// It was announced, or never will be because we joined in the middle.
@@ -81,7 +81,7 @@ pub struct SageTurn {
     pub session: TranslatedSession,
     pub agent: Agent,
     state: &'static str,
-    start: Start,
+    start: StartAnnouncement,
     pub calls: BTreeMap<String, SageCall>,
     /// How many calls were announced, including those no longer kept.
     pub told_calls: u64,
@@ -111,9 +111,9 @@ impl SageTurn {
             agent: Agent::Initializing,
             state: "idle",
             start: if joined {
-                Start::Over
+                StartAnnouncement::Over
             } else {
-                Start::Waits(desk.at, desk.now + START_WAITS)
+                StartAnnouncement::Waits(desk.at, desk.now + START_WAITS)
             },
             calls: BTreeMap::new(),
             told_calls: 0,
@@ -143,14 +143,16 @@ impl SageTurn {
     /// Handles the prompt of the turn.
     pub fn prompt(&mut self, desk: &mut SageContext<'_>, words: &str) {
         match self.start {
-            Start::Waits(..) => self.tell_start(desk, words),
+            StartAnnouncement::Waits(..) => self.tell_start(desk, words),
             // Later messages of the person are not announced.
-            Start::Over => {}
+            StartAnnouncement::Over => {}
         }
     }
 
     fn tell_start(&mut self, desk: &mut SageContext<'_>, words: &str) {
-        let Start::Waits(at, _) = std::mem::replace(&mut self.start, Start::Over) else {
+        let StartAnnouncement::Waits(at, _) =
+            std::mem::replace(&mut self.start, StartAnnouncement::Over)
+        else {
             return;
         };
         let first = words.lines().find(|line| !line.trim().is_empty());
@@ -418,7 +420,7 @@ impl SageTurn {
 
     /// Handles the timers that are due.
     pub fn tick(&mut self, desk: &mut SageContext<'_>) {
-        if matches!(self.start, Start::Waits(_, due) if desk.now >= due) {
+        if matches!(self.start, StartAnnouncement::Waits(_, due) if desk.now >= due) {
             self.tell_start(desk, "");
         }
         if self
@@ -434,8 +436,8 @@ impl SageTurn {
     /// Returns when the next timer is due.
     pub fn deadline(&self) -> Option<Duration> {
         let start = match self.start {
-            Start::Waits(_, due) => Some(due),
-            Start::Over => None,
+            StartAnnouncement::Waits(_, due) => Some(due),
+            StartAnnouncement::Over => None,
         };
         let fault = self.fault.as_ref().map(|fault| fault.due);
         let calls = self.calls.values().filter_map(|call| call.due);

@@ -15,8 +15,8 @@ use crate::link::{
 };
 use crate::protocol::Reply;
 use crate::{
-    BrokerPlace, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, Numbers,
-    PersonRequest, PromptableAgent, SharedWording, TransportKind, WhenLeft,
+    BrokerPlace, Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup,
+    LeaveOutcome, PersonRequest, PromptableAgent, RequestNumbers, SharedWording, TransportKind,
 };
 
 use super::agent::SynadiaAgent;
@@ -47,7 +47,7 @@ pub(super) enum RequestPurpose {
 /// The agents on one server.
 #[derive(Debug)]
 pub struct Synadia {
-    pub(super) numbers: Numbers,
+    pub(super) numbers: RequestNumbers,
     pub(super) words: SharedWording,
     place: BrokerPlace,
     /// Whether nothing can be sent.
@@ -237,7 +237,7 @@ impl Dialect for Synadia {
             converses: true,
             in_turn: self.agents.values().any(SynadiaAgent::is_at_work),
             is_only_left: true,
-            when_left: WhenLeft::Kept,
+            when_left: LeaveOutcome::Kept,
             ..Connection::default()
         }
     }

@@ -37,7 +37,7 @@ fn start() -> DialectSetup {
             rate: None,
         },
         seed: 1,
-        numbers: Numbers::default(),
+        numbers: RequestNumbers::default(),
     }
 }
 
@@ -162,8 +162,8 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
             let mut undecided = UndecidedMachine::new(start());
             let mut alone = row.machine(DialectSetup {
                 numbers: match row.is_native() {
-                    true => Numbers::default(),
-                    false => Numbers::of_another(),
+                    true => RequestNumbers::default(),
+                    false => RequestNumbers::of_another(),
                 },
                 ..start()
             });

@@ -221,7 +221,7 @@ pub(crate) fn starts(
             keys: keys.clone(),
             terms: terms(LinkId(at)),
             seed,
-            numbers: dialect::Numbers::default(),
+            numbers: dialect::RequestNumbers::default(),
             words: words.clone(),
             token: source.token.clone(),
             identity: source.identity.clone(),

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::dialect::{
-    self, Connection, Dialect, MachineThere, NoEvent, OfferedCommand, PromptableAgent,
+    self, Connection, Dialect, NoEvent, OfferedCommand, PromptableAgent, RemoteMachine,
 };
 use crate::link::LinkId;
 use crate::protocol::{Decoded, Now, RecentValues};
@@ -194,7 +194,7 @@ impl LinkView {
     }
 
     /// Returns the machines that are present, if it has several.
-    pub(in crate::app) fn machines(&self) -> Option<Vec<MachineThere>> {
+    pub(in crate::app) fn machines(&self) -> Option<Vec<RemoteMachine>> {
         self.dialect.machines()
     }
 

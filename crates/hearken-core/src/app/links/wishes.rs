@@ -5,7 +5,7 @@
 
 use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::dialect::{
-    self, AgentPast, CatchUpPhase, DialectOutput, QuestionEnd, QuestionsStanding,
+    self, AgentPast, CatchUpPhase, DialectOutput, OpenQuestionsChange, QuestionEnd,
 };
 use crate::link::{LinkId, ServerRoute};
 use crate::session::{self, CloseReason, Session};
@@ -219,11 +219,11 @@ impl Links {
     }
 
     /// Handles a report on the open questions of a link.
-    fn stand(&mut self, id: LinkId, standing: QuestionsStanding, cx: &mut AppCx) -> AppFacts {
+    fn stand(&mut self, id: LinkId, standing: OpenQuestionsChange, cx: &mut AppCx) -> AppFacts {
         let back = match standing {
-            QuestionsStanding::Back => session::AnswerReach::Live,
-            QuestionsStanding::PerhapsBack => session::AnswerReach::Resumed,
-            QuestionsStanding::Decided => {
+            OpenQuestionsChange::Back => session::AnswerReach::Live,
+            OpenQuestionsChange::PerhapsBack => session::AnswerReach::Resumed,
+            OpenQuestionsChange::Decided => {
                 let changes = cx.sessions.over(id, &CloseReason::Unsubscribed, cx.now);
                 return vec![AppFact::Changed(changes)];
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::announce::Arg;
-use crate::dialect::WhenLeft;
+use crate::dialect::LeaveOutcome;
 use crate::protocol::Decision;
 use crate::session::{AnswerReach, Question, QuestionBody, QuestionRun};
 
@@ -29,10 +29,10 @@ impl Run {
                     return cx.phrases().text("quit.default.over", &[n]);
                 }
                 let left = match when_left(question, links) {
-                    WhenLeft::Default => None,
-                    WhenLeft::Cancelled => Some("quit.default.cancelled"),
-                    WhenLeft::Open => Some("quit.default.open"),
-                    WhenLeft::Kept => Some("quit.default.kept"),
+                    LeaveOutcome::Default => None,
+                    LeaveOutcome::Cancelled => Some("quit.default.cancelled"),
+                    LeaveOutcome::Open => Some("quit.default.open"),
+                    LeaveOutcome::Kept => Some("quit.default.kept"),
                 };
                 if let Some(key) = left {
                     return cx.phrases().text(key, &[n]);
@@ -143,9 +143,9 @@ impl Run {
 }
 
 /// Returns what happens to a question when the person leaves.
-fn when_left(question: &Question, links: &Links) -> WhenLeft {
+fn when_left(question: &Question, links: &Links) -> LeaveOutcome {
     let view = links.get(question.key.link);
-    view.map_or(WhenLeft::Default, |view| view.connection().when_left)
+    view.map_or(LeaveOutcome::Default, |view| view.connection().when_left)
 }
 
 /// Returns the open questions without an answer from here.

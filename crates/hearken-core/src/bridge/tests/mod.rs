@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialect::fleet::{AnsweredBy, Closed, Obstacle, Request, RequestContent, digest_of};
-use crate::dialect::{Connection, Cx, Dialect, PersonRequest, QuestionEnd, WhenLeft};
+use crate::dialect::fleet::{AnsweredBy, Closed, Request, RequestContent, RequestFault, digest_of};
+use crate::dialect::{Connection, Cx, Dialect, LeaveOutcome, PersonRequest, QuestionEnd};
 use crate::link::{DeliveryFailure, Fault, Frame, LinkEvent, Receipt};
 use crate::protocol::{AgentId, Answer, Decision, Reply, ReplyToken};
 
@@ -338,7 +338,7 @@ fn if_the_first_answer_never_left_the_next_one_is_sent() {
     let effects = bench.settles(0, Err(DeliveryFailure::Kept(Fault::Refused)));
     assert!(matches!(
         &outcomes(&effects)[..],
-        [(1, RequestOutcome::NotTaken(Obstacle::Other(words)))] if !words.is_empty()
+        [(1, RequestOutcome::NotTaken(RequestFault::Other(words)))] if !words.is_empty()
     ));
     assert_eq!(bench.replies(0), 2);
     let effects = bench.settles(0, Ok(Receipt::Written));
@@ -359,7 +359,7 @@ fn an_answer_that_perhaps_arrived_is_followed_by_no_other() {
     let effects = bench.settles(0, Err(DeliveryFailure::Unknown(Fault::TimedOut)));
     let outcomes = outcomes(&effects);
     assert!(matches!(outcomes[0], (1, RequestOutcome::Perhaps(_))));
-    let not_taken = RequestOutcome::NotTaken(Obstacle::PerhapsAnother);
+    let not_taken = RequestOutcome::NotTaken(RequestFault::PerhapsAnother);
     assert_eq!(outcomes[1], (2, not_taken));
     assert_eq!(bench.replies(0), 1);
     // The question is open, and a person may answer it again.
@@ -410,7 +410,7 @@ fn a_lost_source_takes_no_answer() {
         "{said:?}"
     );
     let effects = bench.answers("anna", Decision::Accept, &asked);
-    let lost = RequestOutcome::NotTaken(Obstacle::Lost);
+    let lost = RequestOutcome::NotTaken(RequestFault::Lost);
     assert_eq!(outcomes(&effects), [(1, lost)]);
     assert_eq!(bench.replies(0), 0);
     let back = notices(&bench.link(0, LinkEvent::Connected));
@@ -478,13 +478,13 @@ fn prompts_and_stops_go_where_they_can() {
     // An agent that was heard is known by its name.
     bench.asks(0, "rpl_1");
     let effects = bench.requests(prompt(Some("opencode")));
-    let none = RequestOutcome::NotTaken(Obstacle::NoPrompts);
+    let none = RequestOutcome::NotTaken(RequestFault::NoPrompts);
     assert_eq!(outcomes(&effects), [(2, none)]);
     let effects = bench.requests(prompt(Some("stranger")));
-    let which = RequestOutcome::NotTaken(Obstacle::WhichAgent);
+    let which = RequestOutcome::NotTaken(RequestFault::WhichAgent);
     assert_eq!(outcomes(&effects), [(3, which)]);
     let effects = bench.requests(RequestContent::Stop { agent: None });
-    let nothing = RequestOutcome::NotTaken(Obstacle::NothingUnderWay);
+    let nothing = RequestOutcome::NotTaken(RequestFault::NothingUnderWay);
     assert_eq!(outcomes(&effects), [(4, nothing)]);
     assert_eq!((wishes(&bench, 0), wishes(&bench, 1)), (0, 1));
 }
@@ -492,10 +492,10 @@ fn prompts_and_stops_go_where_they_can() {
 #[test]
 fn the_end_says_what_becomes_of_each_question_and_request() {
     for (when_left, words) in [
-        (WhenLeft::Default, "goes on without an answer"),
-        (WhenLeft::Cancelled, "is cancelled"),
-        (WhenLeft::Open, "in the agent's own terminal"),
-        (WhenLeft::Kept, "stays open at opencode"),
+        (LeaveOutcome::Default, "goes on without an answer"),
+        (LeaveOutcome::Cancelled, "is cancelled"),
+        (LeaveOutcome::Open, "in the agent's own terminal"),
+        (LeaveOutcome::Kept, "stays open at opencode"),
     ] {
         let mut bench = BridgeBench::new(vec![Connection {
             when_left,
@@ -513,8 +513,8 @@ fn the_end_says_what_becomes_of_each_question_and_request() {
         assert_eq!(
             outcomes(&effects),
             [
-                (1, RequestOutcome::Perhaps(Obstacle::Ending)),
-                (2, RequestOutcome::NotTaken(Obstacle::Ending)),
+                (1, RequestOutcome::Perhaps(RequestFault::Ending)),
+                (2, RequestOutcome::NotTaken(RequestFault::Ending)),
             ]
         );
     }

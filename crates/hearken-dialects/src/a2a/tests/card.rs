@@ -15,7 +15,7 @@ fn interface(url: &str, binding: &str, version: &str) -> Value {
     json!({"url": url, "protocolBinding": binding, "protocolVersion": version})
 }
 
-fn here(card: &str) -> Result<Card, &'static str> {
+fn here(card: &str) -> Result<AgentCard, &'static str> {
     read(card, Some(HERE)).map_err(|phrase| phrase.key)
 }
 

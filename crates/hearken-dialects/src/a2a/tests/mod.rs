@@ -17,7 +17,7 @@ use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent};
 use crate::protocol::AgentId;
 use crate::{
-    DialectOutput, DialectSetup, PersonRequest, QuestionEnd, QuestionsStanding, Recognition,
+    DialectOutput, DialectSetup, OpenQuestionsChange, PersonRequest, QuestionEnd, Recognition,
     TransportKind,
 };
 

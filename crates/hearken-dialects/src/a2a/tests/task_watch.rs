@@ -112,7 +112,7 @@ fn after_a_loss_nothing_is_asked_twice_nothing_said_twice_and_nothing_lost() {
         message("u", "USER", "x")
     ]);
     run.piece(again, json!({"task": whole}));
-    assert_eq!(run.stood, [QuestionsStanding::Back]);
+    assert_eq!(run.stood, [OpenQuestionsChange::Back]);
     assert_eq!(run.count("awaiting.clarification"), 1);
     run.respond(1, "blue");
     run.answers("SendMessage", task("t1", "WORKING", ""));

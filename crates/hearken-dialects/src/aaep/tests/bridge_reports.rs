@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::tests::{AaepBench, call, consent, reply, start};
 use super::*;
-use crate::fleet::{AnsweredBy, Closed, Obstacle, digest_of};
+use crate::fleet::{AnsweredBy, Closed, RequestFault, digest_of};
 use crate::link::LinkEvent;
 use crate::protocol::{Answer, EventId, Response};
 use crate::{Dialect, PersonRequest, TransportKind};
@@ -128,8 +128,8 @@ fn what_the_bridge_declines_is_declined_for_good() {
         at: at(),
     });
     let (kept, refused) = (false, true);
-    let only_seen = RequestOutcome::NotTaken(Obstacle::OnlySeen);
-    let lost = RequestOutcome::NotTaken(Obstacle::Lost);
+    let only_seen = RequestOutcome::NotTaken(RequestFault::OnlySeen);
+    let lost = RequestOutcome::NotTaken(RequestFault::Lost);
     for (outcome, key, may_be_decided) in [
         (RequestOutcome::Changed, "bridge.changed", kept),
         (only_seen, "bridge.why.only_seen", kept),
@@ -270,7 +270,7 @@ fn prompts_and_stops_go_through_it_to_the_agent_that_is_meant() {
     let out = wished(&mut bench, &of(PersonRequest::Prompt("x".to_owned())));
     let (_, message) = sent(&out);
     let id = message["request_id"].as_str().unwrap();
-    let outcome = RequestOutcome::NotTaken(Obstacle::NoPrompts).to_json(id);
+    let outcome = RequestOutcome::NotTaken(RequestFault::NoPrompts).to_json(id);
     let out = bench.frame(outcome);
     assert!(matches!(&out[..], [DialectOutput::Tell(phrase)] if phrase.key == "prompt.not_taken"));
 }

@@ -10,7 +10,9 @@ use crate::protocol::{Answer, Reply};
 use crate::rpc::{self, Id, RpcKind, RpcMessage};
 use crate::{Cx, DialectOutput};
 
-use super::{AgentListener, DecisionResult, ForwardedQuestion, MOST_TICKETS, OwnNotice, notice};
+use super::{
+    AgentListener, DecisionResult, ForwardedQuestion, ListenerNotice, MOST_TICKETS, notice,
+};
 use crate::acp::agent_quirks;
 use crate::kit::call;
 use crate::kit::members::text;
@@ -43,7 +45,7 @@ impl AgentListener {
         let offer = options::read(&params, &self.teller.words);
         if offer.left_out > 0 {
             let n = offer.left_out.to_string();
-            self.notice(OwnNotice::from("acp.along.options").with("n", n));
+            self.notice(ListenerNotice::from("acp.along.options").with("n", n));
         }
         let ticket_id = Id::of_name(&ticket.to_string());
         let mut permission =
@@ -248,7 +250,7 @@ impl AgentListener {
             DecisionResult::Here => {
                 let reason = turn.answered(request, teller, cx);
                 // Prompts belong to the editor, and the protocol has no other place for a reason.
-                reason.map(|_| OwnNotice::from("acp.along.reason"))
+                reason.map(|_| ListenerNotice::from("acp.along.reason"))
             }
             DecisionResult::There => {
                 notice(turn, &"acp.along.late".into(), teller, cx);
@@ -262,7 +264,7 @@ impl AgentListener {
                     turn.unanswered(request, teller, cx);
                     turn.ask_anew(teller, cx);
                 }
-                Some(OwnNotice::from("acp.along.not_now"))
+                Some(ListenerNotice::from("acp.along.not_now"))
             }
         };
         if let Some(phrase) = notice {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::asp::performatives::Informs;
-use crate::asp::session::{Departure, Meaning};
+use crate::asp::session::{Departure, MessageIntent};
 use crate::asp::session_rules::{self, MessageRow};
 
 use super::*;
@@ -112,7 +112,7 @@ fn what_comes_of_each_performative_in_each_state() {
                 other => panic!("{state:?} {performative:?}: {other:?}, {:?}", taken.step),
             };
             // The session was closed by the buyer, so the seller's CLOSE is the other half of a mutual close.
-            let seen = if taken.meaning == Meaning::ConfirmsClose {
+            let seen = if taken.meaning == MessageIntent::ConfirmsClose {
                 'x'
             } else {
                 seen
@@ -166,7 +166,7 @@ fn a_refusal_of_order_moves_nothing_anywhere_and_departs_from_nothing() {
             json!({"code": "invalid_state_transition"}),
         );
         let taken = take(&mut session, &refusal);
-        assert_eq!(taken.meaning, Meaning::RefusesOrder);
+        assert_eq!(taken.meaning, MessageIntent::RefusesOrder);
         assert_eq!((taken.departures, taken.step), (vec![], None), "{state:?}");
         assert_eq!(session.standing(), PresumedState::At(*state));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::asp::session::{Departure, Meaning};
+use crate::asp::session::{Departure, MessageIntent};
 
 use super::*;
 
@@ -13,14 +13,17 @@ fn both_sides_of_a_mutual_close_are_ordinary_and_a_third_is_not() {
         &mut session,
         &message(BUYER, "CLOSE", json!({"reason": "agreed"})),
     );
-    assert_eq!((first.departures, first.meaning), (vec![], Meaning::Plain));
+    assert_eq!(
+        (first.departures, first.meaning),
+        (vec![], MessageIntent::Plain)
+    );
     let second = take(
         &mut session,
         &message(SELLER, "CLOSE", json!({"reason": "agreed"})),
     );
     assert_eq!(
         (second.departures, second.meaning),
-        (vec![], Meaning::ConfirmsClose)
+        (vec![], MessageIntent::ConfirmsClose)
     );
     for again in [BUYER, SELLER] {
         let third = take(&mut session, &message(again, "CLOSE", json!({})));
@@ -33,10 +36,10 @@ fn a_close_in_executing_is_perhaps_a_breach_unless_the_result_was_told() {
     let close = |reason: &str| message(SELLER, "CLOSE", json!({"reason": reason}));
     let result = message(SELLER, "INFORM", json!({"informType": "result"}));
     for (result_told, reason, wanted) in [
-        (false, "unilateral", Meaning::PerhapsBreach),
-        (false, "enough", Meaning::PerhapsBreach),
-        (true, "unilateral", Meaning::PerhapsBreach),
-        (true, "fulfilled", Meaning::Plain),
+        (false, "unilateral", MessageIntent::PerhapsBreach),
+        (false, "enough", MessageIntent::PerhapsBreach),
+        (true, "unilateral", MessageIntent::PerhapsBreach),
+        (true, "fulfilled", MessageIntent::Plain),
     ] {
         let mut session = session_in(State::Executing);
         if result_told {
@@ -57,12 +60,12 @@ fn a_close_in_executing_is_perhaps_a_breach_unless_the_result_was_told() {
     }
     assert_eq!(
         take(&mut session, &close("done")).meaning,
-        Meaning::PerhapsBreach
+        MessageIntent::PerhapsBreach
     );
     let mut session = session_in(State::Conversing);
     assert_eq!(
         take(&mut session, &close("unilateral")).meaning,
-        Meaning::Plain
+        MessageIntent::Plain
     );
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::asp::session::{Departure, Expired};
+use crate::asp::session::{Departure, ExpiredTimeout};
 use crate::asp::session_rules::{Section, Timeout, WAITS};
 
 use super::*;
@@ -15,7 +15,7 @@ const TABLE: [(&str, Option<u64>, &str); 4] = [
     ("escalation", Some(3600), "ESCALATE timeout"),
 ];
 
-fn one(expired: Vec<Expired>) -> Expired {
+fn one(expired: Vec<ExpiredTimeout>) -> ExpiredTimeout {
     assert_eq!(expired.len(), 1, "{expired:?}");
     expired[0]
 }

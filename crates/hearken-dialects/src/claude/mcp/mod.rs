@@ -57,7 +57,7 @@ struct PendingCall {
 }
 
 /// What is known from hooks about the agents of tool servers.
-pub trait KnownByHooks {
+pub trait HookKnowledge {
     /// Returns the id of the agent that is heard by its hooks, if it is the only one of that name in that folder.
     fn agent(&self, client: &ToolServerClient) -> Option<String>;
     /// Returns whether a hook asked about a call that is not over.
@@ -80,7 +80,7 @@ impl ToolServers {
         id: u64,
         path: &str,
         body: &str,
-        hooks: &dyn KnownByHooks,
+        hooks: &dyn HookKnowledge,
         cx: &mut Cx<'_>,
     ) -> bool {
         let Some(kind) = path.strip_prefix(PATH) else {
@@ -168,7 +168,7 @@ impl ToolServers {
         id: u64,
         run: String,
         call: RelayedCall,
-        hooks: &dyn KnownByHooks,
+        hooks: &dyn HookKnowledge,
         cx: &mut Cx<'_>,
     ) {
         if hooks.asks(&|tool, input| call.is_about(tool, input)) {

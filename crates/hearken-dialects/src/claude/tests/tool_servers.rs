@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::link::Receipt;
 use crate::protocol::AgentId;
-use crate::{Connection, WhenLeft};
+use crate::{Connection, LeaveOutcome};
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn what_it_announces_is_heard_as_the_agents_own_words() {
 fn what_it_asks_is_answered_in_words_by_a_choice_or_not_at_all() {
     let mut run = ClaudeRig::new();
     let open = run.server("ask", json!({"question": "Which port?"}));
-    assert_eq!(run.connection().when_left, WhenLeft::Default);
+    assert_eq!(run.connection().when_left, LeaveOutcome::Default);
     let asked = run.last("awaiting.clarification").clone();
     assert_eq!(asked["question"], "Which port?");
     assert_eq!(
@@ -79,7 +79,7 @@ fn what_it_asks_is_answered_in_words_by_a_choice_or_not_at_all() {
     );
     run.written(1, true);
     assert_eq!(run.outcomes, [(1, Ok(Receipt::Written))]);
-    assert_eq!(run.connection().when_left, WhenLeft::Open);
+    assert_eq!(run.connection().when_left, LeaveOutcome::Open);
 
     let chosen = run.server(
         "ask",

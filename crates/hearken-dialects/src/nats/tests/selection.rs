@@ -4,7 +4,7 @@ use super::*;
 use crate::fleet::{DangerKind, ReportedDanger};
 use crate::link::Address;
 use crate::protocol::EventId;
-use crate::{AgentPast, MachineThere};
+use crate::{AgentPast, RemoteMachine};
 
 impl NatsBench {
     fn selected(&mut self, agents: Option<&[&str]>) -> Vec<DialectOutput> {
@@ -226,7 +226,7 @@ fn signs_of_life_count_what_agents_do_and_machines_that_go_together_are_one_sent
         .collect();
     assert_eq!(counts, [Some(2), None]);
     assert_eq!(phrases(&bench.wait(31)), ["fleet.away", "fleet.away"]);
-    let is_away = |one: &MachineThere| one.is_away;
+    let is_away = |one: &RemoteMachine| one.is_away;
     assert!(bench.machine.machines().unwrap().iter().all(is_away));
     assert_eq!(phrases(&bench.alive("build-4", "")), ["fleet.back"]);
     for number in 0..50 {

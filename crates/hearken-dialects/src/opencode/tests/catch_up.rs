@@ -86,7 +86,7 @@ fn a_question_that_is_still_asked_is_open_again_and_one_that_is_not_is_over() {
         assert_eq!(
             run.stood,
             if there {
-                vec![QuestionsStanding::Back]
+                vec![OpenQuestionsChange::Back]
             } else {
                 vec![]
             }

@@ -17,7 +17,7 @@ use crate::kit::rig::{self, MachineRig, RigPeer};
 use crate::link::{Address, Fault, HttpAnswer, LinkEvent, ServerRoute};
 use crate::protocol::AgentId;
 use crate::{
-    Dialect, DialectOutput, DialectSetup, PersonRequest, QuestionEnd, QuestionsStanding,
+    Dialect, DialectOutput, DialectSetup, OpenQuestionsChange, PersonRequest, QuestionEnd,
     Recognition, TransportKind,
 };
 
