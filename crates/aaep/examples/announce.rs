@@ -11,7 +11,7 @@ use std::error::Error;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 
-use aaep::{Event, Level, RecentValues};
+use aaep::{Event, RecentValues, SummaryLevel};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::args().nth(1).ok_or("which HOST:PORT?")?;
@@ -49,7 +49,9 @@ fn words(event: &Event) -> String {
         Event::AwaitingConfirmation(asked) => format!("May I? {}", asked.action),
         Event::AwaitingClarification(asked) => asked.question.clone(),
         other => {
-            let said = other.summary().and_then(|words| words.pick(Level::Normal));
+            let said = other
+                .summary()
+                .and_then(|words| words.pick(SummaryLevel::Normal));
             said.unwrap_or(name).to_owned()
         }
     }

@@ -243,7 +243,7 @@ impl Attachments {
     /// Returns the data as members of the extension; what exceeds the bounds is left out and counted.
     pub fn write(&self) -> Map<String, Value> {
         let mut map = Map::new();
-        let mut room = Room::default();
+        let mut room = ByteBudget::default();
         if !self.changes.is_empty() {
             let changes = self.changes.iter().take(MOST_PARTS);
             let changes: Vec<Value> = changes.map(|change| room.change(change)).collect();
@@ -292,7 +292,7 @@ impl Attachments {
         let Some(own) = extensions.get("hearken").and_then(Value::as_object) else {
             return Self::default();
         };
-        let mut room = Room::default();
+        let mut room = ByteBudget::default();
         let list = |name: &str| {
             let list = own.get(name).and_then(Value::as_array);
             list.into_iter()
@@ -341,15 +341,15 @@ impl Attachments {
 }
 
 /// The bytes that still fit.
-struct Room(usize);
+struct ByteBudget(usize);
 
-impl Default for Room {
+impl Default for ByteBudget {
     fn default() -> Self {
         Self(MOST_BYTES)
     }
 }
 
-impl Room {
+impl ByteBudget {
     /// Reserves room for a text; returns false if there is not enough left.
     fn takes(&mut self, text: &str) -> bool {
         let left = self.0.checked_sub(text.len() + 1);
@@ -388,7 +388,7 @@ fn number(map: &Map<String, Value>, name: &str) -> u64 {
     map.get(name).and_then(Value::as_u64).unwrap_or_default()
 }
 
-fn read_change(map: &Map<String, Value>, room: &mut Room) -> Option<FileChange> {
+fn read_change(map: &Map<String, Value>, room: &mut ByteBudget) -> Option<FileChange> {
     let hunks = map.get("hunks").and_then(Value::as_array);
     let hunks = hunks.into_iter().flatten().take(MOST_PARTS);
     let hunks: Vec<Hunk> = hunks
@@ -429,7 +429,7 @@ fn read_change(map: &Map<String, Value>, room: &mut Room) -> Option<FileChange> 
 fn read_output(map: &Map<String, Value>) -> CallOutput {
     let all = map.get("lines").and_then(Value::as_array);
     let all = all.into_iter().flatten().filter_map(Value::as_str);
-    let mut room = Room::default();
+    let mut room = ByteBudget::default();
     let lines: Vec<String> = all
         .take_while(|line| room.takes(line))
         .map(bounded)

@@ -13,15 +13,15 @@ use super::attachments::Attachments;
 use super::decoded_message::Decoded;
 use super::direct;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
-use super::event::Level;
+use super::event::SummaryLevel;
 use super::event_check::{self, TYPES};
 use super::fields::Fields;
 use super::finding::{Findings, Rule};
 use super::ids::{AgentId, EventId, SessionId};
 use super::json_repairs::{Repairs, mend};
-use super::json_texts::{Texts, bare};
+use super::json_texts::{JsonTexts, bare};
 use super::language_tag::TextDirection;
-use super::parse::{Parsed, parse};
+use super::parse::{ParsedJson, parse};
 use super::payload::payload;
 use super::problem::{JsonKind, Problem};
 use super::repeated_parts::RecentValues;
@@ -156,11 +156,12 @@ pub fn object(text: &str) -> Option<Map<String, Value>> {
 /// Returns the texts of a message as a recording keeps them: as valid JSON if possible, or else as they came.
 pub fn recordable(message: &str) -> Vec<String> {
     let whole = bare(message);
-    let is_plain = |parsed: Parsed| parsed.value.is_object() && parsed.marks == Repairs::default();
+    let is_plain =
+        |parsed: ParsedJson| parsed.value.is_object() && parsed.marks == Repairs::default();
     if parse(whole).is_ok_and(is_plain) {
         return vec![whole.to_owned()];
     }
-    let mut walk = Texts::default();
+    let mut walk = JsonTexts::default();
     let texts = std::iter::from_fn(|| walk.next(message));
     let mut texts: Vec<String> = texts
         .map(|text| match mend(text) {
@@ -213,9 +214,9 @@ fn envelope(map: &Map<String, Value>, type_name: &str, findings: &mut Findings) 
             _ => Urgency::Normal,
         },
         verbosity: verbosity.as_deref().and_then(|text| match text {
-            "terse" => Some(Level::Terse),
-            "normal" => Some(Level::Normal),
-            "detailed" => Some(Level::Detailed),
+            "terse" => Some(SummaryLevel::Terse),
+            "normal" => Some(SummaryLevel::Normal),
+            "detailed" => Some(SummaryLevel::Detailed),
             _ => None,
         }),
         sequence_number,

@@ -25,8 +25,8 @@ use super::attachments::Attachments;
 use super::decoded_message::Decoded;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{
-    Event, Level, OutputStreaming, RiskLevel, SessionStarted, StateChanged, Summary, ToolCompleted,
-    ToolInvoked, ToolStatus,
+    Event, OutputStreaming, RiskLevel, SessionStarted, StateChanged, Summary, SummaryLevel,
+    ToolCompleted, ToolInvoked, ToolStatus,
 };
 use super::event_check::{PUBLISHED, without_hints};
 use super::field_rules::LARGEST_BARE;
@@ -39,7 +39,7 @@ use super::text_forms::{TextForm, is_id};
 use super::translated_events::OWN_CONTEXT;
 use super::version::CORE_CONTEXT;
 use borrowed_value::{BorrowedText, ContextNames, Object, there};
-use direct_fields::{DirectFields, Type, TypeName};
+use direct_fields::{DirectFields, FrequentType, TypeName};
 use extensions::extensions;
 
 /// The longest event that is read here, in bytes: nothing in it can exceed a size limit of 3.7.
@@ -70,7 +70,7 @@ const DAY_MS: u64 = 86_400_000;
 /// The fields of `producer` that are read here.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Maker<'a> {
+struct ProducerFields<'a> {
     #[serde(borrow)]
     agent_id: BorrowedText<'a>,
     #[serde(default, deserialize_with = "there")]
@@ -114,7 +114,7 @@ pub(super) fn read(text: &str, recent: &mut RecentValues) -> Option<Box<Decoded>
 
 /// Reads the producer of an event.
 fn producer(text: &str) -> Option<Producer> {
-    let Object(maker): Object<Maker<'_>> = serde_json::from_str(text).ok()?;
+    let Object(maker): Object<ProducerFields<'_>> = serde_json::from_str(text).ok()?;
     if !is_name(&maker.agent_id)
         || !maker.agent_name.as_ref().is_none_or(is_name)
         || !says(maker.agent_version.as_ref())
@@ -204,9 +204,9 @@ impl DirectFields<'_> {
             },
             verbosity: match as_str(&self.verbosity) {
                 None => None,
-                Some("terse") => Some(Level::Terse),
-                Some("normal") => Some(Level::Normal),
-                Some("detailed") => Some(Level::Detailed),
+                Some("terse") => Some(SummaryLevel::Terse),
+                Some("normal") => Some(SummaryLevel::Normal),
+                Some("detailed") => Some(SummaryLevel::Detailed),
                 Some(_) => return None,
             },
             sequence_number: self.sequence_number,
@@ -228,13 +228,13 @@ impl DirectFields<'_> {
     }
 
     #[inline]
-    fn event(&mut self, kind: Type, recent: &mut RecentValues) -> Option<Event> {
+    fn event(&mut self, kind: FrequentType, recent: &mut RecentValues) -> Option<Event> {
         Some(match kind {
-            Type::Output => Event::OutputStreaming(self.output(recent)?),
-            Type::State => Event::StateChanged(self.state()?),
-            Type::Invoked => Event::ToolInvoked(self.invoked()?),
-            Type::Completed => Event::ToolCompleted(self.completed()?),
-            Type::Started => Event::SessionStarted(self.started()?),
+            FrequentType::Output => Event::OutputStreaming(self.output(recent)?),
+            FrequentType::State => Event::StateChanged(self.state()?),
+            FrequentType::Invoked => Event::ToolInvoked(self.invoked()?),
+            FrequentType::Completed => Event::ToolCompleted(self.completed()?),
+            FrequentType::Started => Event::SessionStarted(self.started()?),
         })
     }
 

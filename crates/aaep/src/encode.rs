@@ -107,9 +107,13 @@ impl OrderedFields {
 
     fn summary(&mut self, summary: &Summary) {
         let levels = [
-            (Level::Terse, "summary_terse", &summary.terse),
-            (Level::Normal, "summary_normal", &summary.normal),
-            (Level::Detailed, "summary_detailed", &summary.detailed),
+            (SummaryLevel::Terse, "summary_terse", &summary.terse),
+            (SummaryLevel::Normal, "summary_normal", &summary.normal),
+            (
+                SummaryLevel::Detailed,
+                "summary_detailed",
+                &summary.detailed,
+            ),
         ];
         for (_, name, text) in &levels {
             self.optional(name, text.as_deref());
@@ -165,9 +169,9 @@ fn write_envelope(fields: &mut OrderedFields, envelope: &Envelope, event: &Event
         Urgency::Critical => fields.put("urgency", "critical"),
     }
     match envelope.verbosity {
-        Some(Level::Terse) => fields.put("verbosity", "terse"),
-        Some(Level::Normal) => fields.put("verbosity", "normal"),
-        Some(Level::Detailed) => fields.put("verbosity", "detailed"),
+        Some(SummaryLevel::Terse) => fields.put("verbosity", "terse"),
+        Some(SummaryLevel::Normal) => fields.put("verbosity", "normal"),
+        Some(SummaryLevel::Detailed) => fields.put("verbosity", "detailed"),
         None => {}
     }
     fields.optional("correlation_id", envelope.correlation_id.as_deref());

@@ -36,8 +36,12 @@ fn variants() -> BoxedStrategy<Vec<Variant>> {
 }
 
 fn summary() -> BoxedStrategy<Summary> {
-    let variants = [Level::Terse, Level::Normal, Level::Detailed]
-        .map(|level| variants().prop_map(move |all| (level, all)));
+    let variants = [
+        SummaryLevel::Terse,
+        SummaryLevel::Normal,
+        SummaryLevel::Detailed,
+    ]
+    .map(|level| variants().prop_map(move |all| (level, all)));
     (maybe(), maybe(), maybe(), variants)
         .prop_map(|(terse, normal, detailed, variants)| Summary {
             terse,
@@ -258,8 +262,11 @@ fn confirmation() -> BoxedStrategy<Event> {
             let (names_action, action, actions) = match action {
                 Some(action) => (true, action, actions),
                 None => {
-                    let instead = summary.pick(Level::Normal).unwrap_or_default().to_owned();
-                    (false, instead, summary.at(Level::Normal))
+                    let instead = summary
+                        .pick(SummaryLevel::Normal)
+                        .unwrap_or_default()
+                        .to_owned();
+                    (false, instead, summary.at(SummaryLevel::Normal))
                 }
             };
             Event::AwaitingConfirmation(Box::new(AwaitingConfirmation {
@@ -400,7 +407,11 @@ fn envelope() -> BoxedStrategy<Envelope> {
         number(),
     );
     let at = of((0..4_000_000_000_000i64).prop_map(|ms| Timestamp::from_microsecond(ms).unwrap()));
-    let level = of(select(vec![Level::Terse, Level::Normal, Level::Detailed]));
+    let level = of(select(vec![
+        SummaryLevel::Terse,
+        SummaryLevel::Normal,
+        SummaryLevel::Detailed,
+    ]));
     let urgency = select(vec![
         Urgency::Background,
         Urgency::Normal,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::attachments::Attachments;
-use super::event::Level;
+use super::event::SummaryLevel;
 use super::ids::{AgentId, EventId, SessionId};
 use super::language_tag::TextDirection;
 
@@ -88,7 +88,7 @@ pub struct Envelope {
     /// How urgent it is.
     pub urgency: Urgency,
     /// The verbosity that the producer recommends.
-    pub verbosity: Option<Level>,
+    pub verbosity: Option<SummaryLevel>,
     /// Its place in the session, counted from 0.
     pub sequence_number: Option<u64>,
     /// The language of its texts.

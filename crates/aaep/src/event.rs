@@ -11,7 +11,7 @@ use super::language_tag::Variant;
 
 /// A verbosity level of a summary (2.2.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Level {
+pub enum SummaryLevel {
     /// `summary_terse`.
     Terse,
     /// `summary_normal`.
@@ -30,7 +30,7 @@ pub struct Summary {
     /// The long form.
     pub detailed: Option<String>,
     /// Variants in other languages, such as `summary_normal_yo` (11.5.1): level, tag, text.
-    pub variants: Vec<(Level, String, String)>,
+    pub variants: Vec<(SummaryLevel, String, String)>,
 }
 
 impl Summary {
@@ -45,7 +45,7 @@ impl Summary {
         text(&self.terse) + text(&self.normal) + text(&self.detailed) + variants
     }
     /// Returns the variants of a level.
-    pub fn at(&self, level: Level) -> Vec<Variant> {
+    pub fn at(&self, level: SummaryLevel) -> Vec<Variant> {
         let here = self.variants.iter().filter(|(at, ..)| *at == level);
         here.map(|(_, language, text)| Variant {
             language: language.clone(),
@@ -55,11 +55,11 @@ impl Summary {
     }
     /// Returns the text for a level; a missing one falls back first to the nearest shorter, then to the nearest longer
     /// form.
-    pub fn pick(&self, level: Level) -> Option<&str> {
+    pub fn pick(&self, level: SummaryLevel) -> Option<&str> {
         let order = match level {
-            Level::Terse => [&self.terse, &self.normal, &self.detailed],
-            Level::Normal => [&self.normal, &self.terse, &self.detailed],
-            Level::Detailed => [&self.detailed, &self.normal, &self.terse],
+            SummaryLevel::Terse => [&self.terse, &self.normal, &self.detailed],
+            SummaryLevel::Normal => [&self.normal, &self.terse, &self.detailed],
+            SummaryLevel::Detailed => [&self.detailed, &self.normal, &self.terse],
         };
         order.into_iter().find_map(|text| text.as_deref())
     }
@@ -568,10 +568,10 @@ mod tests {
             detailed: (!detailed.is_empty()).then(|| detailed.to_owned()),
             variants: vec![],
         };
-        assert_eq!(only("t", "n", "d").pick(Level::Normal), Some("n"));
-        assert_eq!(only("t", "", "d").pick(Level::Normal), Some("t"));
-        assert_eq!(only("", "", "d").pick(Level::Terse), Some("d"));
-        assert_eq!(only("t", "", "").pick(Level::Detailed), Some("t"));
-        assert_eq!(only("", "", "").pick(Level::Detailed), None);
+        assert_eq!(only("t", "n", "d").pick(SummaryLevel::Normal), Some("n"));
+        assert_eq!(only("t", "", "d").pick(SummaryLevel::Normal), Some("t"));
+        assert_eq!(only("", "", "d").pick(SummaryLevel::Terse), Some("d"));
+        assert_eq!(only("t", "", "").pick(SummaryLevel::Detailed), Some("t"));
+        assert_eq!(only("", "", "").pick(SummaryLevel::Detailed), None);
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::event::{Level, Summary};
+use super::event::{Summary, SummaryLevel};
 use super::finding::{Findings, Rule};
 use super::language_tag::Variant;
 use super::problem::Problem;
@@ -196,9 +196,9 @@ impl<'a, 'f> Fields<'a, 'f> {
         };
         for (key, value) in self.map {
             let levels = [
-                ("summary_terse_", Level::Terse),
-                ("summary_normal_", Level::Normal),
-                ("summary_detailed_", Level::Detailed),
+                ("summary_terse_", SummaryLevel::Terse),
+                ("summary_normal_", SummaryLevel::Normal),
+                ("summary_detailed_", SummaryLevel::Detailed),
             ];
             for (prefix, level) in levels {
                 if let (Some(tag), Value::String(text)) = (key.strip_prefix(prefix), value)

@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 
 use super::decode;
-use super::event::Level;
+use super::event::SummaryLevel;
 use super::text_forms::is_id;
 use super::version::AAEP_VERSION;
 
@@ -35,7 +35,7 @@ pub struct Capabilities {
     /// `max_events_per_second`, from 1.
     pub max_events_per_second: Option<u64>,
     /// `preferred_verbosity`.
-    pub preferred_verbosity: Option<Level>,
+    pub preferred_verbosity: Option<SummaryLevel>,
     /// `languages`, best first.
     pub languages: Option<Vec<String>>,
     /// `supports_confirmation_reply`.
@@ -216,19 +216,19 @@ impl Capabilities {
     }
 }
 
-fn level_word(level: &Level) -> &'static str {
+fn level_word(level: &SummaryLevel) -> &'static str {
     match level {
-        Level::Terse => "terse",
-        Level::Normal => "normal",
-        Level::Detailed => "detailed",
+        SummaryLevel::Terse => "terse",
+        SummaryLevel::Normal => "normal",
+        SummaryLevel::Detailed => "detailed",
     }
 }
 
-fn level_of(word: &str) -> Option<Level> {
+fn level_of(word: &str) -> Option<SummaryLevel> {
     match word {
-        "terse" => Some(Level::Terse),
-        "normal" => Some(Level::Normal),
-        "detailed" => Some(Level::Detailed),
+        "terse" => Some(SummaryLevel::Terse),
+        "normal" => Some(SummaryLevel::Normal),
+        "detailed" => Some(SummaryLevel::Detailed),
         _ => None,
     }
 }

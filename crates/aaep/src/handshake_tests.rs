@@ -7,7 +7,7 @@ use super::*;
 fn full() -> Capabilities {
     Capabilities {
         max_events_per_second: Some(5),
-        preferred_verbosity: Some(Level::Terse),
+        preferred_verbosity: Some(SummaryLevel::Terse),
         languages: Some(vec!["en-US".into(), "de".into()]),
         supports_confirmation_reply: Some(true),
         supports_clarification_reply: Some(true),
@@ -83,7 +83,7 @@ fn a_request_has_exactly_the_keys_of_5_2() {
 #[test]
 fn a_renegotiation_names_only_what_changes() {
     let change = Capabilities {
-        preferred_verbosity: Some(Level::Detailed),
+        preferred_verbosity: Some(SummaryLevel::Detailed),
         ..Capabilities::default()
     };
     let value: Value = serde_json::from_str(&renegotiate("sub_1", &change)).unwrap();
@@ -91,7 +91,7 @@ fn a_renegotiation_names_only_what_changes() {
     assert_eq!(value["type"], "subscription.renegotiate");
     assert_eq!(keys(&value["capabilities"]), ["preferred_verbosity"]);
     let after = full().amended(&change);
-    assert_eq!(after.preferred_verbosity, Some(Level::Detailed));
+    assert_eq!(after.preferred_verbosity, Some(SummaryLevel::Detailed));
     assert_eq!(after.languages, full().languages);
 }
 
@@ -179,7 +179,7 @@ fn versions_of_the_same_major_number_are_understood() {
 fn what_a_renegotiation_names_is_what_is_not_so_yet() {
     let asked = Capabilities {
         max_events_per_second: Some(50),
-        preferred_verbosity: Some(Level::Terse),
+        preferred_verbosity: Some(SummaryLevel::Terse),
         languages: Some(vec!["en".into()]),
         ..Capabilities::default()
     };

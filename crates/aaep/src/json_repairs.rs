@@ -35,7 +35,7 @@ pub(super) struct Repairs {
 
 /// Repairs a text; returns `None` if it contains nothing that can be repaired here.
 pub(super) fn mend(text: &str) -> Option<RepairedText> {
-    let mut pass = Pass {
+    let mut pass = RepairPass {
         text,
         at: 0,
         kept: 0,
@@ -43,7 +43,7 @@ pub(super) fn mend(text: &str) -> Option<RepairedText> {
         mended: RepairedText::default(),
     };
     pass.run();
-    let Pass {
+    let RepairPass {
         kept, mut mended, ..
     } = pass;
     if mended.marks == Repairs::default() {
@@ -66,7 +66,7 @@ enum OpenBracket {
     },
 }
 
-struct Pass<'a> {
+struct RepairPass<'a> {
     text: &'a str,
     at: usize,
     /// The end of what has been copied or left out.
@@ -75,7 +75,7 @@ struct Pass<'a> {
     mended: RepairedText,
 }
 
-impl Pass<'_> {
+impl RepairPass<'_> {
     fn run(&mut self) {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {

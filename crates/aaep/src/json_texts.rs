@@ -16,12 +16,12 @@
 
 /// An iterator over the texts of one message.
 #[derive(Debug, Clone, Default)]
-pub struct Texts {
+pub struct JsonTexts {
     at: usize,
     in_array: bool,
 }
 
-impl Texts {
+impl JsonTexts {
     /// Returns the next text of the message; every call must pass the same message.
     pub fn next<'a>(&mut self, message: &'a str) -> Option<&'a str> {
         loop {
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     fn texts(message: &str) -> Vec<&str> {
-        let mut walk = Texts::default();
+        let mut walk = JsonTexts::default();
         std::iter::from_fn(|| walk.next(message)).collect()
     }
 
@@ -162,7 +162,7 @@ mod tests {
         fn every_walk_ends_and_gives_parts_in_their_order(
             message in "[\\[\\]{}\",:\\\\a \\x00\u{feff}é]{0,80}"
         ) {
-            let mut walk = Texts::default();
+            let mut walk = JsonTexts::default();
             let mut passed = 0;
             while let Some(text) = walk.next(&message) {
                 prop_assert!(!text.is_empty());

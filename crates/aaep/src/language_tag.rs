@@ -35,7 +35,7 @@ pub enum TextDirection {
 
 /// How close an offered language is to a wanted one, closest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fit {
+pub enum LanguageMatch {
     /// It is the same tag.
     Exact,
     /// It is the wanted one without its region: `en` for `en-US`.
@@ -93,9 +93,9 @@ impl TagParts {
 }
 
 /// Returns how well an offered tag suits a wanted one, if at all.
-pub fn fit(wanted: &str, offered: &str) -> Option<Fit> {
+pub fn fit(wanted: &str, offered: &str) -> Option<LanguageMatch> {
     if wanted.eq_ignore_ascii_case(offered) {
-        return Some(Fit::Exact);
+        return Some(LanguageMatch::Exact);
     }
     let (want, offer) = (TagParts::of(wanted), TagParts::of(offered));
     if want.language != offer.language || want.language.is_empty() {
@@ -109,11 +109,11 @@ pub fn fit(wanted: &str, offered: &str) -> Option<Fit> {
         return None;
     }
     Some(match (&offer.region, &want.region) {
-        (None, _) if offer.script == want.script => Fit::Region,
-        (None, _) if offer.script.is_none() => Fit::Script,
-        (None, _) | (Some(_), None) => Fit::Narrower,
-        (Some(one), Some(other)) if one == other => Fit::Exact,
-        (Some(_), Some(_)) => Fit::Sibling,
+        (None, _) if offer.script == want.script => LanguageMatch::Region,
+        (None, _) if offer.script.is_none() => LanguageMatch::Script,
+        (None, _) | (Some(_), None) => LanguageMatch::Narrower,
+        (Some(one), Some(other)) if one == other => LanguageMatch::Exact,
+        (Some(_), Some(_)) => LanguageMatch::Sibling,
     })
 }
 
@@ -124,26 +124,26 @@ mod tests {
     #[test]
     fn each_rule_of_the_protocol_in_its_order() {
         for (wanted, offered, how) in [
-            ("en-US", "en-US", Some(Fit::Exact)),
-            ("en-us", "EN-US", Some(Fit::Exact)),
-            ("en_US", "en-US", Some(Fit::Exact)),
-            ("en-US", "en", Some(Fit::Region)),
-            ("zh-Hant-TW", "zh-Hant", Some(Fit::Region)),
-            ("zh-Hant", "zh", Some(Fit::Script)),
-            ("zh-Hant-TW", "zh", Some(Fit::Script)),
-            ("en", "en-US", Some(Fit::Narrower)),
-            ("sr", "sr-Latn", Some(Fit::Narrower)),
-            ("en-GB", "en-US", Some(Fit::Sibling)),
-            ("es-MX", "es-419", Some(Fit::Sibling)),
+            ("en-US", "en-US", Some(LanguageMatch::Exact)),
+            ("en-us", "EN-US", Some(LanguageMatch::Exact)),
+            ("en_US", "en-US", Some(LanguageMatch::Exact)),
+            ("en-US", "en", Some(LanguageMatch::Region)),
+            ("zh-Hant-TW", "zh-Hant", Some(LanguageMatch::Region)),
+            ("zh-Hant", "zh", Some(LanguageMatch::Script)),
+            ("zh-Hant-TW", "zh", Some(LanguageMatch::Script)),
+            ("en", "en-US", Some(LanguageMatch::Narrower)),
+            ("sr", "sr-Latn", Some(LanguageMatch::Narrower)),
+            ("en-GB", "en-US", Some(LanguageMatch::Sibling)),
+            ("es-MX", "es-419", Some(LanguageMatch::Sibling)),
             ("zh-Hant", "zh-Hans", None),
             ("zh-TW", "zh-Hans", None),
             ("zh-TW", "zh-CN", None),
-            ("zh-TW", "zh-Hant-HK", Some(Fit::Sibling)),
+            ("zh-TW", "zh-Hant-HK", Some(LanguageMatch::Sibling)),
             ("sr-Cyrl", "sr-Latn-RS", None),
             ("de", "en", None),
-            ("", "", Some(Fit::Exact)),
+            ("", "", Some(LanguageMatch::Exact)),
             ("", "en", None),
-            ("en-US-x-twain", "en-US", Some(Fit::Exact)),
+            ("en-US-x-twain", "en-US", Some(LanguageMatch::Exact)),
         ] {
             assert_eq!(fit(wanted, offered), how, "{wanted} {offered}");
         }

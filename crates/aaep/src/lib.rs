@@ -57,9 +57,9 @@ pub use encode::encode;
 pub use envelope::{Envelope, HOST, Localization, Producer, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,
-    HandoffRequested, Level, OutputStreaming, Progress, ResponseKind, Reversibility, RiskLevel,
+    HandoffRequested, OutputStreaming, Progress, ResponseKind, Reversibility, RiskLevel,
     SessionCancelled, SessionCompleted, SessionErrored, SessionStarted, StateChanged, Summary,
-    ToolCompleted, ToolInvoked, ToolStatus, UndoStatement, UnknownEvent,
+    SummaryLevel, ToolCompleted, ToolInvoked, ToolStatus, UndoStatement, UnknownEvent,
 };
 pub use finding::{Finding, Rule, Severity};
 pub use handshake::{
@@ -68,12 +68,12 @@ pub use handshake::{
     read_handshake, renegotiate,
 };
 pub use ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
-pub use json_texts::{Texts, bare};
-pub use language_tag::{Fit, TextDirection, Variant, fit, is_direction_sign};
+pub use json_texts::{JsonTexts, bare};
+pub use language_tag::{LanguageMatch, TextDirection, Variant, fit, is_direction_sign};
 pub use machine::{
-    Machine, NamedStep, StateObserver, Transition, TransitionError, Unobserved, Watcher,
+    Machine, NamedStep, NoObserver, StateObserver, Transition, TransitionError, Watcher,
 };
-pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
+pub use manifest::{KeyError, KeyRing, Manifest, ManifestClaim, SignatureFault};
 pub use problem::{Datum, JsonKind, Problem};
 pub use repeated_parts::RecentValues;
 pub use reply::{Answer, LONGEST_RATIONALE, RecordedReply, Reply, Response, user_message};

@@ -49,9 +49,9 @@ pub trait StateObserver<M: Machine> {
 
 /// An observer that does nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unobserved;
+pub struct NoObserver;
 
-impl Watcher for Unobserved {
+impl Watcher for NoObserver {
     fn before(&mut self, _: NamedStep) {}
     fn after(&mut self, _: NamedStep, _: &'static str) {}
     fn error(&mut self, _: NamedStep, _: &TransitionError) {}

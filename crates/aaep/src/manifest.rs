@@ -17,7 +17,7 @@ use ring::signature::{self, UnparsedPublicKey};
 use serde_json::Value;
 
 use super::handshake::SubscriptionConsent;
-use super::language_tag::{Fit, fit};
+use super::language_tag::{LanguageMatch, fit};
 
 /// The longest JWS that is read, in bytes; a signed manifest is a few kilobytes.
 const LONGEST_JWS: usize = 128 * 1024;
@@ -109,7 +109,7 @@ impl Manifest {
             }
         };
         claims(
-            Claim::Version,
+            ManifestClaim::Version,
             accepted
                 .version
                 .as_ref()
@@ -117,13 +117,13 @@ impl Manifest {
         )?;
         if let Some(transport) = transport {
             claims(
-                Claim::Transport,
+                ManifestClaim::Transport,
                 self.transports.is_empty() || self.transports.iter().any(|name| name == transport),
             )?;
         }
         let levels = accepted.honored.supported_conformance_levels.as_deref();
         claims(
-            Claim::Levels,
+            ManifestClaim::Levels,
             self.levels.is_empty()
                 || levels
                     .unwrap_or_default()
@@ -132,7 +132,7 @@ impl Manifest {
         )?;
         let languages = accepted.honored.languages.as_deref().unwrap_or_default();
         claims(
-            Claim::Languages,
+            ManifestClaim::Languages,
             self.languages.is_empty()
                 || languages
                     .iter()
@@ -145,14 +145,19 @@ impl Manifest {
 /// or script open (11.1.2, 11.1.3). A different region is a different claim.
 fn covers(own: &str, offered: &str) -> bool {
     match fit(offered, own) {
-        Some(Fit::Exact | Fit::Region | Fit::Script | Fit::Narrower) => true,
-        Some(Fit::Sibling) | None => false,
+        Some(
+            LanguageMatch::Exact
+            | LanguageMatch::Region
+            | LanguageMatch::Script
+            | LanguageMatch::Narrower,
+        ) => true,
+        Some(LanguageMatch::Sibling) | None => false,
     }
 }
 
 /// A claim of a manifest that does not fit the offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Claim {
+pub enum ManifestClaim {
     /// The version of the protocol.
     Version,
     /// The transport in use.
@@ -186,7 +191,7 @@ pub enum SignatureFault {
     OtherAgent,
     /// It claims something other than what the producer offers.
     #[error("the manifest claims something other than what is offered")]
-    Claim(Claim),
+    Claim(ManifestClaim),
 }
 
 /// Why a key can't be used.

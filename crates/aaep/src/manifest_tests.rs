@@ -191,7 +191,7 @@ fn a_manifest_fits_only_what_is_offered() {
     assert_eq!(manifest.fits(&accepted, Some("sse")), Ok(()));
     assert_eq!(
         manifest.fits(&accepted, Some("websocket")),
-        Err(SignatureFault::Claim(Claim::Transport))
+        Err(SignatureFault::Claim(ManifestClaim::Transport))
     );
     let with = |change: fn(&mut SubscriptionConsent)| {
         let mut other = accepted.clone();
@@ -208,15 +208,15 @@ fn a_manifest_fits_only_what_is_offered() {
     );
     assert_eq!(
         with(|other| other.version = Some("1.1.0".into())),
-        SignatureFault::Claim(Claim::Version)
+        SignatureFault::Claim(ManifestClaim::Version)
     );
     assert_eq!(
         with(|other| other.honored.supported_conformance_levels = Some(vec![4])),
-        SignatureFault::Claim(Claim::Levels)
+        SignatureFault::Claim(ManifestClaim::Levels)
     );
     assert_eq!(
         with(|other| other.honored.languages = Some(vec!["yo".into()])),
-        SignatureFault::Claim(Claim::Languages)
+        SignatureFault::Claim(ManifestClaim::Languages)
     );
     let mut unnamed = accepted.clone();
     unnamed.version = None;

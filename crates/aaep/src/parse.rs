@@ -16,7 +16,7 @@ use serde_json::{Map, Number, Value};
 use super::json_repairs::{Repairs, mend};
 
 /// The parsed value and what was odd about its text.
-pub(super) struct Parsed {
+pub(super) struct ParsedJson {
     pub(super) value: Value,
     /// The first name that occurs twice in one object.
     pub(super) repeated: Option<String>,
@@ -25,7 +25,7 @@ pub(super) struct Parsed {
 }
 
 /// Reads a text.
-pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
+pub(super) fn parse(text: &str) -> Result<ParsedJson, serde_json::Error> {
     let once = |text: &str| {
         let mut repeated = None;
         let mut reader = serde_json::Deserializer::from_str(text);
@@ -45,7 +45,7 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
             None => return Err(error),
         },
     };
-    Ok(Parsed {
+    Ok(ParsedJson {
         value,
         repeated,
         marks,

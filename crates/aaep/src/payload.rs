@@ -201,7 +201,7 @@ fn confirmation(fields: &mut Fields<'_, '_>) -> AwaitingConfirmation {
             .is_some_and(|text| !text.trim().is_empty()),
         // Without an action, the summary is the best text there is; the finding stays.
         action: action
-            .or_else(|| summary.pick(Level::Normal).map(str::to_owned))
+            .or_else(|| summary.pick(SummaryLevel::Normal).map(str::to_owned))
             .unwrap_or_default(),
         consequence: fields.text("consequence"),
         reply_token: fields.text("reply_token").map(ReplyToken::new),
@@ -223,7 +223,7 @@ fn confirmation(fields: &mut Fields<'_, '_>) -> AwaitingConfirmation {
         tool: fields.name("tool"),
         actions: match fields.has("action") {
             true => fields.variants(QuestionText::Action),
-            false => summary.at(Level::Normal),
+            false => summary.at(SummaryLevel::Normal),
         },
         consequences: fields.variants(QuestionText::Consequence),
         consequence_in: None,

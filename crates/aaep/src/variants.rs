@@ -10,7 +10,7 @@
 
 use serde_json::{Map, Value};
 
-use super::event::{AwaitingClarification, AwaitingConfirmation, Level};
+use super::event::{AwaitingClarification, AwaitingConfirmation, SummaryLevel};
 use super::language_tag::{TextDirection, Variant, fit};
 
 /// The most variants of one field that are kept: more languages than any person lists.
@@ -164,7 +164,7 @@ impl AwaitingConfirmation {
             wanted.put_beside(&mut self.consequence, own, &consequences, main.as_deref());
         let details = std::mem::take(&mut self.summary.variants)
             .into_iter()
-            .filter(|(level, ..)| *level == Level::Detailed)
+            .filter(|(level, ..)| *level == SummaryLevel::Detailed)
             .map(|(_, language, text)| Variant { language, text });
         let details: Vec<Variant> = details.collect();
         self.why_in = wanted.put_beside(&mut self.summary.detailed, own, &details, main.as_deref());

@@ -82,7 +82,7 @@ use hearken_link::{config, link};
 
 use crate::link::{DeliveryFailure, Fault, Frame, HttpAnswer, IncomingRequest, LinkEvent, Receipt};
 use crate::protocol::{AgentId, Now, Reply};
-pub use crate::protocol::{Texts, bare, recordable};
+pub use crate::protocol::{JsonTexts, bare, recordable};
 
 /// What a dialect is called with: the time, and where its outputs go.
 #[derive(Debug)]

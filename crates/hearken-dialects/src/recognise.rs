@@ -32,8 +32,8 @@ use super::aaep::Aaep;
 use super::descriptor::{DIALECTS, Descriptor};
 use super::unrecognised_server::SearchStage;
 use super::{
-    Connection, Dialect, DialectOutput, DialectSetup, OfferedCommand, PersonRequest,
-    PromptableAgent, RequestNumbers, Texts, TransportKind, bare,
+    Connection, Dialect, DialectOutput, DialectSetup, JsonTexts, OfferedCommand, PersonRequest,
+    PromptableAgent, RequestNumbers, TransportKind, bare,
 };
 
 /// How many frames of an unrecognised source are kept: a program may first print some lines, and a server may first
@@ -74,7 +74,7 @@ pub fn recognise(text: &str) -> Option<&'static Descriptor> {
             .find(|row| (row.recognise)(text) == Recognition::Surely)
     };
     let text = bare(text);
-    let mut texts = Texts::default();
+    let mut texts = JsonTexts::default();
     loop {
         let found = surely(texts.next(text)?);
         if found.is_some() || texts.passed() > MOST_LOOKED_AT {
@@ -86,7 +86,7 @@ pub fn recognise(text: &str) -> Option<&'static Descriptor> {
 /// Returns the first text in a frame.
 fn first_text(text: &str) -> &str {
     let text = bare(text);
-    Texts::default().next(text).unwrap_or(text)
+    JsonTexts::default().next(text).unwrap_or(text)
 }
 
 /// The machine that treats a source as AAEP until it is recognised.

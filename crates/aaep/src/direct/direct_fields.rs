@@ -11,7 +11,7 @@ use crate::text_equality::are_same;
 
 /// The type of an event that is read here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Type {
+pub(super) enum FrequentType {
     Output,
     State,
     Invoked,
@@ -19,7 +19,7 @@ pub(super) enum Type {
     Started,
 }
 
-impl Type {
+impl FrequentType {
     /// All types with their names.
     const ALL: [(Self, &'static str); 5] = [
         (Self::Output, "aaep:agent.output.streaming"),
@@ -32,12 +32,12 @@ impl Type {
 
 /// The name of a type that is read here. A message of another type is abandoned as soon as its type is read.
 #[derive(Debug)]
-pub(super) struct TypeName(pub(super) Type, pub(super) &'static str);
+pub(super) struct TypeName(pub(super) FrequentType, pub(super) &'static str);
 
 impl<'de> Deserialize<'de> for TypeName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = BorrowedText::deserialize(deserializer)?;
-        let mut all = Type::ALL.into_iter();
+        let mut all = FrequentType::ALL.into_iter();
         let found = all.find(|(_, known)| are_same(known, &name.0));
         found
             .map(|(kind, name)| Self(kind, name))
@@ -128,7 +128,7 @@ pub(super) struct DirectFields<'a> {
 
 impl DirectFields<'_> {
     /// Returns whether every present field belongs to this type.
-    pub(super) fn has_only_its_own(&self, kind: Type) -> bool {
+    pub(super) fn has_only_its_own(&self, kind: FrequentType) -> bool {
         let has_summary = self.summary_terse.is_some()
             || self.summary_normal.is_some()
             || self.summary_detailed.is_some();
@@ -150,14 +150,17 @@ impl DirectFields<'_> {
         let has_start = self.requested_by.is_some()
             || self.request_text.is_some()
             || self.tools_available.is_some();
-        let is_call = matches!(kind, Type::Invoked | Type::Completed);
-        let takes_time = matches!(kind, Type::State | Type::Invoked | Type::Started);
-        (kind != Type::Output || !has_summary)
-            && (kind == Type::Output || !has_output)
-            && (kind == Type::State || !has_states)
-            && (kind == Type::Invoked || !has_invocation)
-            && (kind == Type::Completed || !has_completion)
-            && (kind == Type::Started || !has_start)
+        let is_call = matches!(kind, FrequentType::Invoked | FrequentType::Completed);
+        let takes_time = matches!(
+            kind,
+            FrequentType::State | FrequentType::Invoked | FrequentType::Started
+        );
+        (kind != FrequentType::Output || !has_summary)
+            && (kind == FrequentType::Output || !has_output)
+            && (kind == FrequentType::State || !has_states)
+            && (kind == FrequentType::Invoked || !has_invocation)
+            && (kind == FrequentType::Completed || !has_completion)
+            && (kind == FrequentType::Started || !has_start)
             && (is_call || !has_call)
             && (takes_time || !has_expected_duration)
     }

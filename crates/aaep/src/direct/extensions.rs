@@ -13,13 +13,13 @@ use crate::translated_events::TRANSLATED;
 #[serde(deny_unknown_fields)]
 struct Extensions<'a> {
     #[serde(borrow)]
-    hearken: Object<OwnExtension<'a>>,
+    hearken: Object<HearkenExtension<'a>>,
 }
 
 /// The fields of our own extension: the dialect and the conversation.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OwnExtension<'a> {
+struct HearkenExtension<'a> {
     #[serde(borrow)]
     translated: BorrowedText<'a>,
     #[serde(default, deserialize_with = "there")]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::dialect::fleet::{AnsweredBy, BridgeReport, Closed, RequestFault, RequestOutcome};
 use crate::dialect::{Cx, LeaveOutcome};
 use crate::link::{DeliveryFailure, Fault, LinkId, Phrase, PhraseArg, Receipt};
-use crate::protocol::{EventId, Now, RecordedReply, Reply, ReplyToken, Unobserved};
+use crate::protocol::{EventId, NoObserver, Now, RecordedReply, Reply, ReplyToken};
 use crate::session::AnswerReach;
 
 use super::published_events::apart;
@@ -297,7 +297,7 @@ impl Bridge {
         {
             let (asked, answer) = (asked.id, answer.clone());
             self.sessions
-                .answered_before(asked, answer, now, &mut Unobserved);
+                .answered_before(asked, answer, now, &mut NoObserver);
         }
         self.report(BridgeReport::Closed { question, how }, now);
     }

@@ -7,7 +7,7 @@
 //! on its own ends the wait, and the gathered lines are judged as they are. Several texts on a line, or in a
 //! list, are split up.
 
-use crate::dialect::{self, Texts};
+use crate::dialect::{self, JsonTexts};
 
 /// The most bytes that are gathered for one text: four times the largest event that 3.7 recommends.
 const MOST_BYTES: usize = 256 * 1024;
@@ -40,7 +40,7 @@ impl JsonText {
             in_list: whole.starts_with('['),
         };
         if dialect::read(whole).is_err() {
-            let mut walk = Texts::default();
+            let mut walk = JsonTexts::default();
             let mut parts = Vec::new();
             while let Some(text) = walk.next(whole) {
                 let before = walk.passed() - text.len();

@@ -10,7 +10,7 @@ use foldhash::HashMap;
 use jiff::Timestamp;
 
 use crate::protocol::{
-    Answer, Decoded, Envelope, RecentValues, RecordedReply, Severity, ToolInvoked, Unobserved,
+    Answer, Decoded, Envelope, NoObserver, RecentValues, RecordedReply, Severity, ToolInvoked,
 };
 use crate::session::{
     AnomalyKind, Change, ChangeKind, Consent, Danger, LinkId, Reception, Session, SessionEndEvent,
@@ -97,7 +97,7 @@ impl Checker {
             let now = self.clock.at(Some(at));
             let changes = self
                 .sessions
-                .answered_before(id, answer, now, &mut Unobserved);
+                .answered_before(id, answer, now, &mut NoObserver);
             self.changes(line, None, changes);
         }
     }
@@ -113,7 +113,7 @@ impl Checker {
         let now = self.clock.at(reply.timestamp);
         let changes = self
             .sessions
-            .answered_before(question, reply.answer, now, &mut Unobserved);
+            .answered_before(question, reply.answer, now, &mut NoObserver);
         self.changes(gathered.line, None, changes);
         true
     }

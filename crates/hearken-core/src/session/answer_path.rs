@@ -7,7 +7,7 @@
 use jiff::Timestamp;
 
 use crate::link::LinkId;
-use crate::protocol::{Answer, Machine, Now, ReplyToken, Unobserved};
+use crate::protocol::{Answer, Machine, NoObserver, Now, ReplyToken};
 
 use super::action_fate::DenialReason;
 use super::anomaly::Danger;
@@ -60,7 +60,7 @@ impl Sessions {
     }
 
     fn plain_step(&mut self, id: QuestionId, event: QuestionEvent, now: Now) -> bool {
-        self.answer_step(id, event, TransitionData::default(), now, &mut Unobserved)
+        self.answer_step(id, event, TransitionData::default(), now, &mut NoObserver)
     }
 
     /// Notes that an answer is being sent, and returns the number of the attempt; 0 if it can't be sent.
@@ -73,7 +73,7 @@ impl Sessions {
         decided: Timestamp,
         now: Now,
     ) -> u32 {
-        self.decide(id, answer, decided, now, &mut Unobserved)
+        self.decide(id, answer, decided, now, &mut NoObserver)
     }
 
     fn decide(
@@ -130,12 +130,12 @@ impl Sessions {
 
     /// Notes that the server accepted an answer, and reports the danger if it came after the session's end.
     pub fn reply_sent(&mut self, id: QuestionId, now: Now) -> Vec<Change> {
-        self.deliver(id, QuestionEvent::Delivered, now, &mut Unobserved)
+        self.deliver(id, QuestionEvent::Delivered, now, &mut NoObserver)
     }
 
     /// Notes that an answer was written to a channel without acknowledgements.
     pub fn reply_written(&mut self, id: QuestionId, now: Now) -> Vec<Change> {
-        self.deliver(id, QuestionEvent::Written, now, &mut Unobserved)
+        self.deliver(id, QuestionEvent::Written, now, &mut NoObserver)
     }
 
     /// Returns the open question of a link under a token.

@@ -194,7 +194,7 @@ impl Sessions {
 
     /// Releases all events of a link, because nothing more will come to fill their gaps.
     pub fn release_link(&mut self, link: LinkId, now: Now) -> Vec<Change> {
-        self.release_link_observed(link, now, &mut crate::protocol::Unobserved)
+        self.release_link_observed(link, now, &mut crate::protocol::NoObserver)
     }
 
     /// Releases all events of a link and notifies an observer.

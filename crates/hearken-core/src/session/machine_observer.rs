@@ -3,7 +3,7 @@
 //! Responsibilities: stating the owner and the time of each step. Not here: the machines (`machines`), the
 //! names of a step (`protocol::NamedStep`), what a trace looks like (`inspect`).
 
-use crate::protocol::{NamedStep, Now, OutputId, ToolCallId, TransitionError, Unobserved, Watcher};
+use crate::protocol::{NamedStep, NoObserver, Now, OutputId, ToolCallId, TransitionError, Watcher};
 
 use super::key::{QuestionId, SessionKey};
 
@@ -59,7 +59,7 @@ pub trait Observer {
     fn error(&mut self, step: &MachineStep<'_>, error: &TransitionError);
 }
 
-impl Observer for Unobserved {
+impl Observer for NoObserver {
     fn watches(&self) -> bool {
         false
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::link::LinkId;
-use crate::protocol::{Attachments, Decoded, Event, Now, SessionId, Severity, Unobserved};
+use crate::protocol::{Attachments, Decoded, Event, NoObserver, Now, SessionId, Severity};
 
 use super::anomaly::{Anomaly, AnomalyDetail, AnomalyKind};
 use super::change::{Change, ChangeKind};
@@ -243,11 +243,11 @@ impl Sessions {
                     question.id,
                     CloseReason::DecidedBefore,
                     now,
-                    &mut Unobserved,
+                    &mut NoObserver,
                 );
                 continue;
             }
-            self.close(question.id, how.clone(), now, &mut Unobserved);
+            self.close(question.id, how.clone(), now, &mut NoObserver);
             let what = ChangeKind::QuestionClosed {
                 question: question.id,
                 how: how.clone(),
@@ -274,7 +274,7 @@ impl Sessions {
             .map(|question| question.id)
             .collect();
         for id in &undecided {
-            self.close(*id, CloseReason::LinkGone, now, &mut Unobserved);
+            self.close(*id, CloseReason::LinkGone, now, &mut NoObserver);
         }
         self.sessions.leave(link);
         over.retain(|id| !undecided.contains(id));
@@ -284,7 +284,7 @@ impl Sessions {
 
     /// Applies one event and returns what changed.
     pub fn apply(&mut self, link: LinkId, decoded: Box<Decoded>, now: Now) -> Vec<Change> {
-        self.apply_observed(link, decoded, now, &mut Unobserved)
+        self.apply_observed(link, decoded, now, &mut NoObserver)
     }
 
     /// Applies one event, notifies an observer, and returns what changed.
@@ -381,7 +381,7 @@ impl Sessions {
 
     /// Handles what is due by time alone.
     pub fn tick(&mut self, now: Now) -> Vec<Change> {
-        self.tick_observed(now, &mut Unobserved)
+        self.tick_observed(now, &mut NoObserver)
     }
 
     /// Handles what is due by time alone, and notifies an observer of the steps.

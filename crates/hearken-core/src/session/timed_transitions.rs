@@ -7,7 +7,7 @@ use std::cell::Ref;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::protocol::{Now, Unobserved};
+use crate::protocol::{NoObserver, Now};
 
 use super::action_fate::DenialReason;
 use super::change::{Change, ChangeKind};
@@ -133,7 +133,7 @@ impl Sessions {
             if left.is_zero() {
                 if question.standing.reaches() {
                     let nothing = TransitionData::default();
-                    self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut Unobserved);
+                    self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut NoObserver);
                     self.note_decided(id);
                     if !question.accepts_when_silent() {
                         self.follow(id, DenialReason::TimedOut);
@@ -150,7 +150,7 @@ impl Sessions {
                     } else {
                         CloseReason::Unheard
                     };
-                    self.close(id, how.clone(), now, &mut Unobserved);
+                    self.close(id, how.clone(), now, &mut NoObserver);
                     let what = ChangeKind::QuestionClosed { question: id, how };
                     changes.push(self.bare_change(&question, now, what));
                 }

@@ -4,7 +4,7 @@
 //! themselves (`protocol`), the consequences of a doubt (`subscription`).
 
 use crate::link::Phrase;
-use crate::protocol::{Claim, Manifest, SignatureFault, SubscriptionConsent};
+use crate::protocol::{Manifest, ManifestClaim, SignatureFault, SubscriptionConsent};
 
 use super::Aaep;
 
@@ -73,9 +73,9 @@ pub(super) fn phrase(fault: SignatureFault) -> Phrase {
         SignatureFault::UnknownKey => "signature.unknown_key",
         SignatureFault::Forged => "signature.forged",
         SignatureFault::OtherAgent => "signature.other_agent",
-        SignatureFault::Claim(Claim::Version) => "signature.claim.version",
-        SignatureFault::Claim(Claim::Transport) => "signature.claim.transport",
-        SignatureFault::Claim(Claim::Levels) => "signature.claim.levels",
-        SignatureFault::Claim(Claim::Languages) => "signature.claim.languages",
+        SignatureFault::Claim(ManifestClaim::Version) => "signature.claim.version",
+        SignatureFault::Claim(ManifestClaim::Transport) => "signature.claim.transport",
+        SignatureFault::Claim(ManifestClaim::Levels) => "signature.claim.levels",
+        SignatureFault::Claim(ManifestClaim::Languages) => "signature.claim.languages",
     })
 }

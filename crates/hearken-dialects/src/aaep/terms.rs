@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::link::{Phrase, PhraseArg};
-use crate::protocol::{Capabilities, EventFilters, Level};
+use crate::protocol::{Capabilities, EventFilters, SummaryLevel};
 
 use super::Terms;
 
@@ -42,11 +42,11 @@ pub(super) fn wanted(handshake: &HandshakeConfig, wishes: &Terms) -> Capabilitie
 }
 
 /// Returns the protocol's name for a verbosity.
-fn level(verbosity: Verbosity) -> Level {
+fn level(verbosity: Verbosity) -> SummaryLevel {
     match verbosity {
-        Verbosity::Terse => Level::Terse,
-        Verbosity::Normal => Level::Normal,
-        Verbosity::Detailed => Level::Detailed,
+        Verbosity::Terse => SummaryLevel::Terse,
+        Verbosity::Normal => SummaryLevel::Normal,
+        Verbosity::Detailed => SummaryLevel::Detailed,
     }
 }
 
@@ -76,7 +76,7 @@ enum Term {
     /// The phrase says everything.
     Told,
     Number(u64),
-    Level(Level),
+    Level(SummaryLevel),
     /// As on the wire.
     Load(String),
     List(Vec<String>),
@@ -120,9 +120,9 @@ impl Term {
         match self {
             Self::Told => PhraseArg::Own(String::new()),
             Self::Number(number) => PhraseArg::Own(number.to_string()),
-            Self::Level(Level::Terse) => phrase("verbosity.terse"),
-            Self::Level(Level::Normal) => phrase("verbosity.normal"),
-            Self::Level(Level::Detailed) => phrase("verbosity.detailed"),
+            Self::Level(SummaryLevel::Terse) => phrase("verbosity.terse"),
+            Self::Level(SummaryLevel::Normal) => phrase("verbosity.normal"),
+            Self::Level(SummaryLevel::Detailed) => phrase("verbosity.detailed"),
             Self::Load(load) => match load.as_str() {
                 "low" => phrase("load.low"),
                 "medium" => phrase("load.medium"),

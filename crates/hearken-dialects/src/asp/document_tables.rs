@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Cx;
 use crate::link::{Frame, LinkEvent};
-use crate::protocol::{Now, Unobserved};
+use crate::protocol::{NoObserver, Now};
 use crate::{Dialect, DialectOutput, DialectSetup};
 
 use super::message::AspMessage;
@@ -304,7 +304,7 @@ fn take(session: &mut Negotiation, value: &Value) -> Option<super::session::Mess
     session.take(
         &AspMessage::read(value.as_object()?)?,
         start(),
-        &mut Unobserved,
+        &mut NoObserver,
     )
 }
 

@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use crate::protocol::{Machine, Now, StateObserver, Unobserved};
+use crate::protocol::{Machine, NoObserver, Now, StateObserver};
 
 use super::chain::{Chain, ChainFault, MessageNovelty};
 use super::message::AspMessage;
@@ -273,7 +273,7 @@ impl Negotiation {
         let mut behind = self.clone();
         behind.standing = PresumedState::At(from);
         let mut departures = Vec::new();
-        let judged = behind.judge(message, now, &mut departures, &mut Unobserved);
+        let judged = behind.judge(message, now, &mut departures, &mut NoObserver);
         let is_it = judged.1.is_some() && departures.is_empty() && behind.standing == self.standing;
         is_it.then(|| {
             *self = behind;

@@ -17,7 +17,7 @@ use crate::kit::directory::mixed;
 use crate::link::{Cause, DeliveryFailure, Fault, Frame, Phrase, PhraseArg, Receipt};
 use crate::protocol::{Answer, Now, Reply, Response, object};
 use crate::{
-    Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, PersonRequest, Texts,
+    Connection, ConnectionLoss, Cx, Dialect, DialectOutput, DialectSetup, JsonTexts, PersonRequest,
     TransportKind,
 };
 
@@ -91,7 +91,7 @@ impl Asp {
 
     /// Reads every text of a frame.
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {
-        let mut texts = Texts::default();
+        let mut texts = JsonTexts::default();
         while let Some(text) = texts.next(frame) {
             let map = object(text);
             match map.as_ref().and_then(binding_frames::read) {

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::{BRIDGE, LONGEST_NAME, LONGEST_SENTENCE, ReportedDanger, name};
 use crate::link::{Phrase, PhraseArg};
 use crate::protocol::{
-    AAEP_VERSION, AgentId, Answer, Attachments, Decision, Envelope, Event, EventId, Level,
-    Localization, Producer, Response, SessionId, Summary, UnknownEvent, Urgency, decode, encode,
+    AAEP_VERSION, AgentId, Answer, Attachments, Decision, Envelope, Event, EventId, Localization,
+    Producer, Response, SessionId, Summary, SummaryLevel, UnknownEvent, Urgency, decode, encode,
     fit,
 };
 
@@ -297,8 +297,9 @@ impl BridgeReport {
                 return Some(None);
             }
             let variants = said.variants.iter();
-            let mut fitting = variants
-                .filter(|(level, tag, _)| *level == Level::Normal && fit(wanted, tag).is_some());
+            let mut fitting = variants.filter(|(level, tag, _)| {
+                *level == SummaryLevel::Normal && fit(wanted, tag).is_some()
+            });
             let (_, tag, text) = fitting.next()?;
             Some(Some((text.clone(), Some(tag.clone()))))
         });
@@ -344,7 +345,7 @@ mod tests {
                 said: Summary {
                     normal: Some("The connection was lost.".to_owned()),
                     variants: vec![(
-                        Level::Normal,
+                        SummaryLevel::Normal,
                         "de".to_owned(),
                         "Die Verbindung ist weg.".to_owned(),
                     )],

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::event_writer::short;
-use crate::protocol::{Level, Summary};
+use crate::protocol::{Summary, SummaryLevel};
 
 /// A sentence that every phrase file has: its languages are those of all sentences.
 const ANY_PHRASE: &str = "acp.end.gone";
@@ -67,18 +67,18 @@ pub fn summary(said: impl IntoIterator<Item = WordedSentence>) -> Summary {
     let mut summary = Summary::default();
     for (at, said) in said.into_iter().enumerate() {
         let levels = [
-            (Level::Terse, short(&said.terse)),
-            (Level::Normal, said.normal),
-            (Level::Detailed, said.detailed),
+            (SummaryLevel::Terse, short(&said.terse)),
+            (SummaryLevel::Normal, said.normal),
+            (SummaryLevel::Detailed, said.detailed),
         ];
         for (level, text) in levels {
             if text.trim().is_empty() {
                 continue;
             }
             match (at, level) {
-                (0, Level::Terse) => summary.terse = Some(text),
-                (0, Level::Normal) => summary.normal = Some(text),
-                (0, Level::Detailed) => summary.detailed = Some(text),
+                (0, SummaryLevel::Terse) => summary.terse = Some(text),
+                (0, SummaryLevel::Normal) => summary.normal = Some(text),
+                (0, SummaryLevel::Detailed) => summary.detailed = Some(text),
                 (_, level) => summary.variants.push((level, said.language.clone(), text)),
             }
         }

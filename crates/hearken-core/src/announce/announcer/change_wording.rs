@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::config::Verbosity;
 use crate::protocol::{
-    ErrorCategory, Level, Progress, SessionErrored, StateChanged, Summary, ToolCompleted,
+    ErrorCategory, Progress, SessionErrored, StateChanged, Summary, SummaryLevel, ToolCompleted,
     ToolInvoked, ToolStatus, Urgency,
 };
 use crate::session::{Change, ChangeKind, QuestionId, Session, SessionEndEvent, Sessions};
@@ -209,9 +209,9 @@ impl Announcer {
     /// Picks a summary of a given verbosity by language.
     pub(super) fn summary_at(&self, change: &Change, summary: &Summary, level: Verbosity) -> Arg {
         let level = match level {
-            Verbosity::Terse => Level::Terse,
-            Verbosity::Normal => Level::Normal,
-            Verbosity::Detailed => Level::Detailed,
+            Verbosity::Terse => SummaryLevel::Terse,
+            Verbosity::Normal => SummaryLevel::Normal,
+            Verbosity::Detailed => SummaryLevel::Detailed,
         };
         match language::pick(
             summary,

@@ -5,14 +5,14 @@
 //!
 //! # Mental model
 //! The person's languages are tried in turn, best first; for each, the closest offer wins by
-//! [`Fit`](crate::protocol::Fit). Then the producer's own fallback chain is tried the same way, and finally the
+//! [`LanguageMatch`](crate::protocol::Fit). Then the producer's own fallback chain is tried the same way, and finally the
 //! text itself is used.
 //!
 //! # Worked example
 //! The person knows `zh-Hant-TW` and `en`. An event in `fr` with variants in `zh` and `en-GB` is heard
 //! in `zh` (script fallback); without that variant, in `en-GB`; with neither, in `fr`.
 
-use crate::protocol::{Level, Summary, fit};
+use crate::protocol::{Summary, SummaryLevel, fit};
 
 /// Returns the place of the best offer for the person's languages, best first, and the tag that it satisfies.
 pub fn best<'w>(wanted: &'w [String], offered: &[&str]) -> Option<(usize, &'w str)> {
@@ -31,7 +31,7 @@ pub fn best<'w>(wanted: &'w [String], offered: &[&str]) -> Option<(usize, &'w st
 /// fits the wanted level wins.
 pub fn pick<'a>(
     summary: &'a Summary,
-    level: Level,
+    level: SummaryLevel,
     own: Option<&'a str>,
     wanted: &[String],
     fallbacks: &[String],
@@ -86,16 +86,22 @@ mod tests {
         let summary = Summary {
             normal: Some("Hello".into()),
             variants: vec![
-                (Level::Normal, "yo".into(), "Bawo".into()),
-                (Level::Terse, "de".into(), "Hallo".into()),
-                (Level::Normal, "zh".into(), "你好".into()),
-                (Level::Terse, "zh-TW".into(), "短".into()),
+                (SummaryLevel::Normal, "yo".into(), "Bawo".into()),
+                (SummaryLevel::Terse, "de".into(), "Hallo".into()),
+                (SummaryLevel::Normal, "zh".into(), "你好".into()),
+                (SummaryLevel::Terse, "zh-TW".into(), "短".into()),
             ],
             ..Summary::default()
         };
         let pick = |wanted: &[&str], chain: &[&str]| {
             let own = Some("en-US");
-            super::pick(&summary, Level::Normal, own, &tags(wanted), &tags(chain))
+            super::pick(
+                &summary,
+                SummaryLevel::Normal,
+                own,
+                &tags(wanted),
+                &tags(chain),
+            )
         };
         assert_eq!(pick(&["en-GB"], &[]), Some(("Hello", Some("en-US"))));
         assert_eq!(pick(&["yo-NG", "en"], &[]), Some(("Bawo", Some("yo"))));
@@ -114,11 +120,11 @@ mod tests {
     fn a_text_without_a_language_is_used_when_nothing_better_is_known() {
         let mut summary = Summary {
             normal: Some("Hello".into()),
-            variants: vec![(Level::Normal, "yo".into(), "Bawo".into())],
+            variants: vec![(SummaryLevel::Normal, "yo".into(), "Bawo".into())],
             ..Summary::default()
         };
         let pick = |summary: &Summary, wanted: &str| {
-            super::pick(summary, Level::Normal, None, &tags(&[wanted]), &[])
+            super::pick(summary, SummaryLevel::Normal, None, &tags(&[wanted]), &[])
                 .map(|(text, _)| text.to_owned())
         };
         assert_eq!(pick(&summary, "en").as_deref(), Some("Hello"));

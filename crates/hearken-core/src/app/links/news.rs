@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::announce::{AnnouncementKind, Arg, Class, Segment};
 use crate::dialect::{Connection, Cx, DialectOutput, PersonRequest};
 use crate::link::{Fault, Frame, IncomingRequest, LinkEvent, LinkId};
-use crate::protocol::{AgentId, Answer, Now, Unobserved};
+use crate::protocol::{AgentId, Answer, NoObserver, Now};
 use crate::session::{AnomalyKind, AnswerReach, Change, ChangeKind, QuestionId};
 
 use super::start::StartWait;
@@ -366,7 +366,7 @@ impl Links {
         let id = question.id;
         let changes = cx
             .sessions
-            .answered_before(id, answer, cx.now, &mut Unobserved);
+            .answered_before(id, answer, cx.now, &mut NoObserver);
         vec![AppFact::Changed(changes)]
     }
 

@@ -9,7 +9,7 @@
 //! deadline is now, and no other news of a link may come in.
 
 use crate::announce::{AnnouncementKind, Arg, Class};
-use crate::dialect::{self, Cx, DialectOutput, NoEvent, Texts};
+use crate::dialect::{self, Cx, DialectOutput, JsonTexts, NoEvent};
 use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::{DecodeError, Decoded, Now};
 
@@ -61,7 +61,7 @@ impl Links {
             Err(error) => error,
         };
         // A frame with no text in it, or with a single one, is judged as a whole.
-        let first = Texts::default().next(&text);
+        let first = JsonTexts::default().next(&text);
         if first.is_some_and(|first| first.len() < text.len()) {
             self.keep_event(id, text.clone(), cx);
             self.reading = Some(UnreadFrame::new(id, text));

@@ -1,6 +1,6 @@
 //! A frame with texts that are not read yet.
 
-use crate::dialect::Texts;
+use crate::dialect::JsonTexts;
 use crate::link::LinkId;
 
 /// A frame with texts that are not read yet.
@@ -8,7 +8,7 @@ use crate::link::LinkId;
 pub(super) struct UnreadFrame {
     link: LinkId,
     text: String,
-    texts: Texts,
+    texts: JsonTexts,
 }
 
 impl UnreadFrame {
@@ -17,7 +17,7 @@ impl UnreadFrame {
         Self {
             link,
             text,
-            texts: Texts::default(),
+            texts: JsonTexts::default(),
         }
     }
 

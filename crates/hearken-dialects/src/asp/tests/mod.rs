@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::protocol::{Now, Unobserved};
+use crate::protocol::{NoObserver, Now};
 
 use super::message::AspMessage;
 use super::performatives::Performative;
@@ -53,7 +53,7 @@ pub(super) fn message(sender: &str, performative: &str, body: Value) -> AspMessa
 }
 
 pub(super) fn take(session: &mut Negotiation, message: &AspMessage) -> MessageEffect {
-    session.take(message, at(0), &mut Unobserved).unwrap()
+    session.take(message, at(0), &mut NoObserver).unwrap()
 }
 
 pub(super) fn identity(sender: &str) -> AspMessage {

@@ -96,24 +96,24 @@ fn a_session_that_is_heard_from_its_middle_begins_where_its_first_message_is_all
 fn whoever_runs_the_session_says_where_it_is_until_it_is_over() {
     let mut session = session_in(State::Conversing);
     assert_eq!(
-        session.told(State::Conversing, at(1), &mut Unobserved),
+        session.told(State::Conversing, at(1), &mut NoObserver),
         None
     );
     let taken = session
-        .told(State::Executing, at(1), &mut Unobserved)
+        .told(State::Executing, at(1), &mut NoObserver)
         .unwrap();
     assert_eq!(
         (taken.step.unwrap().to, taken.departures),
         (State::Executing, vec![])
     );
     let taken = session
-        .told(State::Escalated, at(1), &mut Unobserved)
+        .told(State::Escalated, at(1), &mut NoObserver)
         .unwrap();
     assert_eq!(taken.step.unwrap().to, State::Escalated);
     assert_eq!(session.before(), State::Executing);
-    session.told(State::Failed, at(1), &mut Unobserved).unwrap();
+    session.told(State::Failed, at(1), &mut NoObserver).unwrap();
     let taken = session
-        .told(State::Conversing, at(1), &mut Unobserved)
+        .told(State::Conversing, at(1), &mut NoObserver)
         .unwrap();
     assert_eq!(
         taken.departures,
@@ -127,7 +127,7 @@ fn what_comes_twice_is_taken_once() {
     let mut first = message(BUYER, "COMMIT", json!({}));
     first.id = Some("m1".to_owned());
     let mut session = session_in(State::Conversing);
-    assert!(session.take(&first, at(0), &mut Unobserved).is_some());
-    assert_eq!(session.take(&first, at(0), &mut Unobserved), None);
+    assert!(session.take(&first, at(0), &mut NoObserver).is_some());
+    assert_eq!(session.take(&first, at(0), &mut NoObserver), None);
     assert_eq!(session.standing(), PresumedState::At(State::Agreeing));
 }
