@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use clap::parser::ValueSource;
 
 use super::Cli;
-use crate::config::SetBy;
+use crate::config::SettingSource;
 
 /// The settings that flags set, by the flag's id; a flag that is missing here is reported as coming from the command
 /// line.
@@ -32,7 +32,7 @@ const SETTINGS: [(&str, &str); 16] = [
 /// Returns the settings that a command line or the environment sets, each with its flag or variable.
 ///
 /// Returns none for an invalid command line.
-pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, SetBy)> {
+pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, SettingSource)> {
     let command = Cli::command();
     let Ok(matches) = command.clone().try_get_matches_from(arguments) else {
         return Vec::new();
@@ -51,11 +51,11 @@ pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, SetBy
         };
         let how = match matches.value_source(id) {
             Some(ValueSource::CommandLine) => {
-                SetBy::Flag(format!("--{}", argument.get_long().unwrap_or(id)))
+                SettingSource::Flag(format!("--{}", argument.get_long().unwrap_or(id)))
             }
             Some(ValueSource::EnvVariable) => {
                 let variable = argument.get_env().unwrap_or_default().to_string_lossy();
-                SetBy::Variable(variable.into_owned())
+                SettingSource::Variable(variable.into_owned())
             }
             Some(_) | None => continue,
         };
@@ -79,7 +79,8 @@ mod tests {
             ("announce.languages", "--language"),
             ("announce.quiet", "--quiet"),
         ];
-        let mut wanted = names.map(|(name, flag)| (name.to_owned(), SetBy::Flag(flag.to_owned())));
+        let mut wanted =
+            names.map(|(name, flag)| (name.to_owned(), SettingSource::Flag(flag.to_owned())));
         let mut found = said(flags);
         wanted.sort();
         found.sort();

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::announce::Phrases;
-use crate::config::{Config, ReaderChoice, SetBy};
+use crate::config::{Config, ReaderChoice, SettingSource};
 use crate::link::{Phrase, PhraseArg};
 use crate::runtime::{self, Face, Terminals};
 use crate::transport::{LinkSettings, Tls};
@@ -43,7 +43,7 @@ pub struct Examination {
     /// The settings file named in the call.
     pub file: Option<PathBuf>,
     /// The settings that flags or variables set, each with the flag or variable.
-    pub said: Vec<(String, SetBy)>,
+    pub said: Vec<(String, SettingSource)>,
     /// The environment variable that contains the token.
     pub token_env: Option<String>,
     /// The file that contains the token.

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::finding_lines::{DoctorFinding, Surrounding, own};
-use crate::config::{AnswerRule, AnswerWish, Config, PolicyDecision, PolicyRisk, PolicyRule};
+use crate::config::{AnswerRule, Config, PolicyDecision, PolicyRisk, PolicyRule, RuleEffect};
 use crate::link::{Phrase, PhraseArg};
 use crate::runtime::settings_file;
 
@@ -34,7 +34,7 @@ pub fn findings(config: &Config, answers: Option<&Path>) -> Vec<DoctorFinding> {
     let by_settings = by_settings.map(of_settings);
     let by_answers = answers
         .iter()
-        .filter(|rule| rule.wish() == AnswerWish::Accept);
+        .filter(|rule| rule.wish() == RuleEffect::Accept);
     let by_answers = by_answers.map(of_answers);
     let words = by_settings.chain(by_answers);
     words

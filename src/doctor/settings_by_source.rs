@@ -100,12 +100,15 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
-    use crate::config::SetBy;
+    use crate::config::SettingSource;
 
     fn settings(text: &str) -> RunSettings {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        let said = [("announce.load".to_owned(), SetBy::Flag("--load".to_owned()))];
+        let said = [(
+            "announce.load".to_owned(),
+            SettingSource::Flag("--load".to_owned()),
+        )];
         RunSettings::read(
             Some(file.path()),
             &said,

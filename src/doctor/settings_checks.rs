@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::finding_lines::{DoctorFinding, Surrounding, because, own};
-use crate::config::{Config, SetBy};
+use crate::config::{Config, SettingSource};
 use crate::link::{Phrase, PhraseArg};
 use crate::runtime::{self, RequestFailure, settings_file};
 
@@ -24,7 +24,7 @@ pub enum Origin {
     /// The remembered voice settings.
     Remembered,
     /// A flag or an environment variable.
-    Said(SetBy),
+    Said(SettingSource),
 }
 
 impl Origin {
@@ -34,13 +34,13 @@ impl Origin {
             Self::Default => Phrase::new("doctor.origin.default"),
             Self::File => Phrase::new("doctor.origin.file"),
             Self::Remembered => Phrase::new("doctor.origin.remembered"),
-            Self::Said(SetBy::Flag(name)) => {
+            Self::Said(SettingSource::Flag(name)) => {
                 Phrase::new("doctor.origin.flag").with("name", own(name))
             }
-            Self::Said(SetBy::Variable(name)) => {
+            Self::Said(SettingSource::Variable(name)) => {
                 Phrase::new("doctor.origin.variable").with("name", own(name))
             }
-            Self::Said(SetBy::Call) => Phrase::new("doctor.origin.call"),
+            Self::Said(SettingSource::Call) => Phrase::new("doctor.origin.call"),
         };
         PhraseArg::Phrase(phrase)
     }
@@ -92,7 +92,7 @@ impl RunSettings {
     /// that set each, and `lay` applies their values.
     pub fn read(
         named: Option<&Path>,
-        said: &[(String, SetBy)],
+        said: &[(String, SettingSource)],
         recall: impl FnOnce(&mut Config) -> Result<(), RequestFailure>,
         lay: impl FnOnce(&mut Config),
     ) -> Self {
@@ -191,7 +191,7 @@ fn unreadable(path: &Path, why: PhraseArg) -> DoctorFinding {
 fn origins(
     stages: [&Config; 3],
     written: &BTreeMap<String, ReportedValue>,
-    said: &[(String, SetBy)],
+    said: &[(String, SettingSource)],
 ) -> BTreeMap<String, (ReportedValue, Origin)> {
     let [base, remembered, config] = stages.map(|config| {
         let table = toml::Table::try_from(config);
@@ -203,7 +203,7 @@ fn origins(
             let how = said.iter().find(|(setting, _)| *setting == name);
             let origin = match how {
                 Some((_, how)) => Origin::Said(how.clone()),
-                None if remembered.get(&name) != Some(&value) => Origin::Said(SetBy::Call),
+                None if remembered.get(&name) != Some(&value) => Origin::Said(SettingSource::Call),
                 None if base.get(&name) != Some(&value) => Origin::Remembered,
                 None if written.contains_key(&name) => Origin::File,
                 None => Origin::Default,
@@ -263,7 +263,7 @@ mod tests {
         let file = file("[announce]\nverbosity = \"terse\"\nfold = true\n[voice]\nrate = 10\n");
         let said = [(
             "announce.verbosity".to_owned(),
-            SetBy::Flag("--verbosity".to_owned()),
+            SettingSource::Flag("--verbosity".to_owned()),
         )];
         let recall = |config: &mut Config| {
             config.voice.volume = Some(30);
@@ -275,7 +275,7 @@ mod tests {
         });
         assert_eq!(
             *origin(&settings, "announce.verbosity"),
-            Origin::Said(SetBy::Flag("--verbosity".to_owned()))
+            Origin::Said(SettingSource::Flag("--verbosity".to_owned()))
         );
         assert_eq!(*origin(&settings, "voice.rate"), Origin::File);
         assert_eq!(
@@ -289,7 +289,7 @@ mod tests {
         );
         assert_eq!(
             *origin(&settings, "announce.quiet"),
-            Origin::Said(SetBy::Call),
+            Origin::Said(SettingSource::Call),
             "a value that nobody names a flag for is no default"
         );
         assert_eq!(*origin(&settings, "screen.bell"), Origin::Default);

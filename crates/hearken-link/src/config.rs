@@ -23,7 +23,7 @@ mod run_settings;
 mod settings_fault;
 mod sign_settings;
 
-pub use answer_rules::{AnswerKind, AnswerRule, AnswerWish, answers};
+pub use answer_rules::{AnswerKind, AnswerRule, RuleEffect, answers};
 pub use delivery_settings::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
 pub use handshake_settings::{HandshakeConfig, SourceHandshake};
 pub use hooked_agents::HookedAgent;
@@ -124,7 +124,7 @@ impl TryFrom<String> for VoiceChoice {
 
 /// The part of a command line that made a setting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SetBy {
+pub enum SettingSource {
     /// A flag, as written.
     Flag(String),
     /// An environment variable.

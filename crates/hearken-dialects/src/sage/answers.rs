@@ -4,7 +4,7 @@
 //! here: asking (`questions`).
 
 use crate::Cx;
-use crate::link::{Cause, DeliveryFailure, Fault, Phrase, PhraseArg, Receipt, TheirWords};
+use crate::link::{Cause, DeliveryFailure, Fault, Phrase, PhraseArg, Receipt, RemoteText};
 use crate::protocol::{Answer, Decision, RecordedReply, ReplyToken, Response};
 
 use super::super::DialectOutput;
@@ -214,7 +214,7 @@ fn refusal(why: &str) -> Cause {
     match why.is_empty() {
         true => Cause::AnswerRefused,
         false => Cause::Said {
-            words: TheirWords(short(why)),
+            words: RemoteText(short(why)),
         },
     }
 }

@@ -10,8 +10,8 @@ use crate::kit::directory::Directory;
 use crate::kit::turn::Turn;
 use crate::kit::turn_end::TurnEnd;
 use crate::link::{
-    Address, DeliveryFailure, Fault, Frame, HttpAnswer, Passing, Phrase, PhraseArg, ServiceCall,
-    Stream as LinkStream,
+    Address, DeliveryFailure, Fault, Frame, HttpAnswer, Phrase, PhraseArg, ServiceCall,
+    Stream as LinkStream, UnstoredSubjects,
 };
 use crate::protocol::Reply;
 use crate::{
@@ -144,7 +144,7 @@ impl SynadiaAgent {
 
 impl Dialect for Synadia {
     fn on_connecting(&mut self, cx: &mut Cx<'_>) {
-        let passing = Passing {
+        let passing = UnstoredSubjects {
             subjects: HEARTBEATS.map(str::to_owned).to_vec(),
             person: self.place.durable.clone(),
         };

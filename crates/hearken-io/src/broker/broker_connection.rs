@@ -9,7 +9,7 @@ use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event};
 use tokio::sync::watch;
 
 use super::{BrokerAddress, Credentials};
-use crate::link::{Cause, Fault, NoTls, TheirWords};
+use crate::link::{Cause, Fault, NoTls, RemoteText};
 use crate::transport::http_client::fault_in_chain;
 use crate::transport::outside_text::clean;
 use crate::transport::{Secret, Tls};
@@ -163,6 +163,6 @@ fn fault_of(error: &async_nats::ConnectError) -> Fault {
 /// Returns the server's own words for an error, for people.
 pub(crate) fn words_of(error: &dyn std::error::Error) -> Cause {
     Cause::BrokerSaid {
-        words: TheirWords(clean(&error.to_string(), LONGEST_WORDS)),
+        words: RemoteText(clean(&error.to_string(), LONGEST_WORDS)),
     }
 }

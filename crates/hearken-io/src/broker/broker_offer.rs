@@ -469,6 +469,6 @@ async fn clock_difference(context: &jetstream::Context, stream: &str) -> Option<
 
 fn refused(words: String) -> Fault {
     Fault::Other(Cause::BrokerSaid {
-        words: crate::link::TheirWords(words),
+        words: crate::link::RemoteText(words),
     })
 }

@@ -53,7 +53,7 @@ pub struct AnswerRule {
 
 /// The effect of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AnswerWish<'a> {
+pub enum RuleEffect<'a> {
     /// The action is accepted.
     Accept,
     /// The action is rejected.
@@ -66,13 +66,13 @@ pub enum AnswerWish<'a> {
 
 impl AnswerRule {
     /// Returns the rule's effect.
-    pub fn wish(&self) -> AnswerWish<'_> {
+    pub fn wish(&self) -> RuleEffect<'_> {
         match (self.kind, self.answer.as_str()) {
-            (AnswerKind::Confirmation, "accept") => AnswerWish::Accept,
-            (AnswerKind::Confirmation, "reject") => AnswerWish::Reject,
+            (AnswerKind::Confirmation, "accept") => RuleEffect::Accept,
+            (AnswerKind::Confirmation, "reject") => RuleEffect::Reject,
             // A file with any other word was refused.
-            (AnswerKind::Confirmation, _) => AnswerWish::Leave,
-            (AnswerKind::Clarification, words) => AnswerWish::Words(words),
+            (AnswerKind::Confirmation, _) => RuleEffect::Leave,
+            (AnswerKind::Clarification, words) => RuleEffect::Words(words),
         }
     }
 
@@ -194,7 +194,7 @@ mod tests {
             "kind = \"confirmation\"\ntext = \"Move\"\nanswer = \"accept\"",
         ))
         .unwrap();
-        assert_eq!(rules[0].wish(), AnswerWish::Accept);
+        assert_eq!(rules[0].wish(), RuleEffect::Accept);
         assert!(!rules[0].takes_risk() && rules[0].names("Please move 3 notes"));
         assert!(!rules[0].names("Send them"));
         for other in [
@@ -213,6 +213,6 @@ mod tests {
         .unwrap();
         assert!(rules[0].names(" MOVE ") && !rules[0].names("Move and delete"));
         let rules = answers(&rule("kind = \"clarification\"\nanswer = \"accept\"")).unwrap();
-        assert_eq!(rules[0].wish(), AnswerWish::Words("accept"));
+        assert_eq!(rules[0].wish(), RuleEffect::Words("accept"));
     }
 }

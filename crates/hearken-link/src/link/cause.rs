@@ -18,9 +18,9 @@ pub enum CauseValue {
 
 /// The other side's own words, hidden in the debug form.
 #[derive(Clone, PartialEq, Eq)]
-pub struct TheirWords(pub String);
+pub struct RemoteText(pub String);
 
-impl std::fmt::Debug for TheirWords {
+impl std::fmt::Debug for RemoteText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("…")
     }
@@ -50,8 +50,8 @@ impl From<&ErrorKind> for CauseValue {
     }
 }
 
-impl From<&TheirWords> for CauseValue {
-    fn from(TheirWords(words): &TheirWords) -> Self {
+impl From<&RemoteText> for CauseValue {
+    fn from(RemoteText(words): &RemoteText) -> Self {
         Self::Agent(words.clone())
     }
 }
@@ -386,7 +386,7 @@ causes! {
     /// A broker refuses something, in its own words.
     BrokerSaid {
         /// The words.
-        words: TheirWords
+        words: RemoteText
     } => "cause.broker.said";
     /// Listening is not possible.
     NoListening {
@@ -406,6 +406,6 @@ causes! {
     /// The other side's own words about it.
     Said {
         /// The words.
-        words: TheirWords
+        words: RemoteText
     } => "cause.said";
 }

@@ -12,13 +12,15 @@ mod link_requests;
 mod opening;
 mod send_outcome;
 
-pub use cause::{Cause, CauseValue, NoTls, NoWebSocket, TheirWords};
+pub use cause::{Cause, CauseValue, NoTls, NoWebSocket, RemoteText};
 pub use link_events::{Frame, LinkEvent};
 pub use link_fault::{Fault, Phrase, PhraseArg, Reason};
 pub use link_requests::{
     Body, HttpAnswer, HttpCall, IncomingRequest, LastWords, Method, ServiceAnswers, ServiceCall,
 };
-pub use opening::{Address, Consumer, Passing, ServerRoute, Stream, Subprotocol, WebSocketTerms};
+pub use opening::{
+    Address, Consumer, ServerRoute, Stream, Subprotocol, UnstoredSubjects, WebSocketTerms,
+};
 pub use send_outcome::{DeliveryFailure, Receipt};
 
 /// The number of a source; sources are ordered as on the command line.

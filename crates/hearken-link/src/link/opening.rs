@@ -23,12 +23,12 @@ pub enum Address {
     /// Messages that a broker stores and is to deliver.
     Stored(Consumer),
     /// Messages that a broker passes on under these subjects, delivered as they come.
-    Passing(Passing),
+    Passing(UnstoredSubjects),
 }
 
 /// Messages that a broker is to pass on without storing them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passing {
+pub struct UnstoredSubjects {
     /// The subjects.
     pub subjects: Vec<String>,
     /// The name under which answers to the person arrive, if they have one.

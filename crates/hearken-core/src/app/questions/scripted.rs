@@ -17,7 +17,7 @@
 //! those that the question takes.
 
 use crate::announce::{Arg, Class, QuestionRelation, Trust, hides_something};
-use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRisk, PolicyRule};
+use crate::config::{AnswerKind, AnswerRule, PolicyDecision, PolicyRisk, PolicyRule, RuleEffect};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Response, UndoStatement};
 use crate::session::{Question, QuestionBody, Sessions};
 
@@ -78,13 +78,13 @@ impl Questions {
         };
         let fit = match &question.body {
             QuestionBody::Confirmation(asked) => match rule.wish() {
-                AnswerWish::Accept => {
+                RuleEffect::Accept => {
                     may_accept(&rule, question, asked).then_some(PolicyDecision::Accept)
                 }
-                AnswerWish::Reject => is_fit(PolicyDecision::Reject, false, question, asked)
+                RuleEffect::Reject => is_fit(PolicyDecision::Reject, false, question, asked)
                     .then_some(PolicyDecision::Reject),
-                AnswerWish::Leave => Some(PolicyDecision::Leave),
-                AnswerWish::Words(_) => None,
+                RuleEffect::Leave => Some(PolicyDecision::Leave),
+                RuleEffect::Words(_) => None,
             },
             QuestionBody::Clarification(asked) => {
                 let response = self.response_of_rule(asked, &rule.answer, cx);
@@ -159,13 +159,13 @@ impl Questions {
             .map(|rule| {
                 let name = ("rule", Arg::Own(rule.name.clone()));
                 let key = match rule.wish() {
-                    AnswerWish::Reject => "policy.rule.reject",
-                    AnswerWish::Leave => "policy.rule.leave",
-                    AnswerWish::Words(words) => {
+                    RuleEffect::Reject => "policy.rule.reject",
+                    RuleEffect::Leave => "policy.rule.leave",
+                    RuleEffect::Words(words) => {
                         let answer = ("answer", Arg::Exact(words.to_owned(), None));
                         return phrases.text("answers.rule.words", &[name, answer]);
                     }
-                    AnswerWish::Accept if rule.takes_risk() => {
+                    RuleEffect::Accept if rule.takes_risk() => {
                         let risks = rule.risks.iter().map(|risk| {
                             let key = match risk {
                                 PolicyRisk::Low => "answers.risk.low",
@@ -182,7 +182,7 @@ impl Questions {
                         let taken = ("risks", Arg::Own(taken.join(", ")));
                         return phrases.text("answers.rule.risk", &[name, taken]);
                     }
-                    AnswerWish::Accept => "policy.rule.accept",
+                    RuleEffect::Accept => "policy.rule.accept",
                 };
                 phrases.text(key, &[name])
             })

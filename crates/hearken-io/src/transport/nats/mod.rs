@@ -212,7 +212,7 @@ impl NatsReader {
     fn refusal(&self, connected: &Connected, fault: Fault) -> Fault {
         match (connected.lasts.refused(), &fault) {
             (Some(words), Fault::TimedOut) => Fault::Other(Cause::BrokerSaid {
-                words: crate::link::TheirWords(words),
+                words: crate::link::RemoteText(words),
             }),
             (Some(_) | None, _) => fault,
         }

@@ -13,8 +13,8 @@ use tokio::sync::{mpsc, watch};
 
 use crate::broker::words_of;
 use crate::link::{
-    Address, Consumer, DeliveryFailure, Fault, HttpAnswer, LinkEvent, Passing, Receipt,
-    ServiceAnswers, ServiceCall, Stream,
+    Address, Consumer, DeliveryFailure, Fault, HttpAnswer, LinkEvent, Receipt, ServiceAnswers,
+    ServiceCall, Stream, UnstoredSubjects,
 };
 use crate::transport::halves::Poster;
 use crate::transport::link_sink::LinkSink;
@@ -24,7 +24,7 @@ use crate::transport::outside_text::readable;
 #[derive(Debug)]
 pub(super) enum Course {
     Follow(Consumer),
-    Listen(Passing),
+    Listen(UnstoredSubjects),
     Refuse(Fault),
 }
 

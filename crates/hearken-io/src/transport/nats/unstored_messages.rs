@@ -13,7 +13,7 @@ use super::consumer_place::{ConsumerPlace, is_durable, is_missing};
 use super::service_requests::Course;
 use super::{NatsReader, frame};
 use crate::broker::{Connected, connect, words_of};
-use crate::link::{Consumer, Fault, LinkEvent, Passing};
+use crate::link::{Consumer, Fault, LinkEvent, UnstoredSubjects};
 use crate::transport::link_sink::{LinkSink, SinkGone};
 
 /// How often a stream that is not there is looked for.
@@ -23,7 +23,7 @@ impl NatsReader {
     /// Passes messages on over one connection, and returns why it ended and whether it was good.
     pub(super) async fn listen(
         &mut self,
-        wanted: Passing,
+        wanted: UnstoredSubjects,
         sink: &LinkSink,
     ) -> Result<(Fault, bool), SinkGone> {
         let terms = match self.settings.broker_terms(&self.address) {
