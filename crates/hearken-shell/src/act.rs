@@ -2,7 +2,7 @@
 
 /// How grave an act is. Findings are reported in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rank {
+pub enum ActRank {
     /// It destroys or overwrites something.
     Destroys,
     /// It changes the system beyond files: services, packages, users, the clock, disks.

@@ -58,7 +58,7 @@ impl CommandReport {
 
 /// The use of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Touch {
+pub enum FileAccess {
     /// It is read.
     Read,
     /// It is changed or created.
@@ -376,14 +376,14 @@ fn findings(found: Vec<(Act, Vec<String>)>) -> Vec<CommandFinding> {
 }
 
 /// Judges a file that a tool reads, edits or deletes without a command.
-pub fn touches(path: &str, touch: Touch, place: &Folders) -> CommandReport {
+pub fn touches(path: &str, touch: FileAccess, place: &Folders) -> CommandReport {
     let mut collector = Collector::new(place);
     let folders = [collector.start().to_owned()];
     let kind = match touch {
-        Touch::Read => WordKind::Read,
+        FileAccess::Read => WordKind::Read,
         // The question already says that the file is edited; only the consequences are reported.
-        Touch::Edit => WordKind::Make,
-        Touch::Delete => WordKind::Delete,
+        FileAccess::Edit => WordKind::Make,
+        FileAccess::Delete => WordKind::Delete,
     };
     collector.path(kind, &Value::certain(path), &folders);
     collector.finish()

@@ -1,13 +1,13 @@
 //! The effects of a program on its words: paths, addresses, and commands that it runs.
 
-use crate::act::{Act, Rank};
-use crate::arguments::{Uses, is_assignment, uses};
-use crate::embedded_languages::{self, Code};
+use crate::act::{Act, ActRank};
+use crate::arguments::{WordUses, is_assignment, uses};
+use crate::embedded_languages::{self, EmbeddedCode};
 use crate::path_place::{Reach, host, is_like, is_loopback, remote};
 use crate::pipe_data::{insert_input, output_of};
 use crate::program_lists::lists;
 use crate::program_table::{Family, WordKind, find};
-use crate::shell_state::{Flow, ShellState};
+use crate::shell_state::{PipeData, ShellState};
 use crate::walk::Walk;
 use crate::windows_commands;
 use crate::word::Value;
@@ -19,8 +19,8 @@ impl Walk<'_> {
         first: &Value,
         rest: &[Value],
         state: &mut ShellState,
-        input: Flow,
-    ) -> Flow {
+        input: PipeData,
+    ) -> PipeData {
         let Some(name) = first.literal() else {
             // The command does not show which program is meant.
             self.collector.add(Act::Generated, &[]);
@@ -29,13 +29,13 @@ impl Walk<'_> {
             }
             self.collector.unknown(&first.text);
             self.unlisted_words(rest, state);
-            return Flow::Data;
+            return PipeData::Data;
         };
         let name = match name.rsplit_once('/') {
             Some((folder, name)) if is_system(folder) => name,
             Some(_) => {
                 self.run_file(first, state);
-                return Flow::Data;
+                return PipeData::Data;
             }
             None => name,
         };
@@ -62,20 +62,26 @@ impl Walk<'_> {
                     let urls = uses.words.iter().filter(|(kind, _)| *kind == WordKind::Url);
                     for (_, url) in urls {
                         let file = url.text.rsplit('/').next().unwrap_or_default();
-                        state.note_written(file, &Flow::Downloaded, false);
+                        state.note_written(file, &PipeData::Downloaded, false);
                     }
                 }
                 for (_, word) in saved {
-                    state.note_written(&word.text, &Flow::Downloaded, false);
+                    state.note_written(&word.text, &PipeData::Downloaded, false);
                 }
-                Flow::Downloaded
+                PipeData::Downloaded
             }
             false => output,
         }
     }
 
     /// Judges each word of a program by its kind, and the acts of the program.
-    pub(crate) fn apply(&mut self, name: &str, uses: &Uses, state: &mut ShellState, input: Flow) {
+    pub(crate) fn apply(
+        &mut self,
+        name: &str,
+        uses: &WordUses,
+        state: &mut ShellState,
+        input: PipeData,
+    ) {
         for text in &uses.unlisted {
             let path = [
                 &[name.to_owned()],
@@ -90,7 +96,8 @@ impl Walk<'_> {
             self.collector.add(Act::Project, &[]);
         }
         let folders = state.folders.clone();
-        let sends_input = input != Flow::Nothing && lists().flows.sends.iter().any(|it| it == name);
+        let sends_input =
+            input != PipeData::Nothing && lists().flows.sends.iter().any(|it| it == name);
         let is_local = {
             let hosts = uses
                 .words
@@ -189,7 +196,7 @@ impl Walk<'_> {
                         let input = if is_shell(name) {
                             input.clone()
                         } else {
-                            Flow::Data
+                            PipeData::Data
                         };
                         self.of_program(uses, |walk| {
                             walk.text(word, state, input);
@@ -259,12 +266,12 @@ impl Walk<'_> {
             .any(|(kind, _)| matches!(kind, WordKind::Code | WordKind::Script));
         if !runs_own && lists().flows.commands.iter().any(|it| it == name) {
             match &input {
-                Flow::Nothing => {}
-                Flow::Text(text) => {
+                PipeData::Nothing => {}
+                PipeData::Text(text) => {
                     code.push(embedded_languages::code(name, text));
                     self.collector.unknown(name);
                 }
-                Flow::Data | Flow::Downloaded | Flow::Decoded => {
+                PipeData::Data | PipeData::Downloaded | PipeData::Decoded => {
                     self.collector.add(Act::Piped, &[]);
                     self.collector.unknown(name);
                 }
@@ -272,9 +279,9 @@ impl Walk<'_> {
         }
         if uses.reads_sql {
             match &input {
-                Flow::Nothing => {}
-                Flow::Text(text) => code.push(embedded_languages::sql(text)),
-                Flow::Data | Flow::Downloaded | Flow::Decoded => {
+                PipeData::Nothing => {}
+                PipeData::Text(text) => code.push(embedded_languages::sql(text)),
+                PipeData::Data | PipeData::Downloaded | PipeData::Decoded => {
                     self.collector.add(Act::Piped, &[]);
                     self.collector.unknown(name);
                 }
@@ -295,7 +302,7 @@ impl Walk<'_> {
                 insert_input(&mut words, &input);
             }
             let input = if hands_on {
-                Flow::Nothing
+                PipeData::Nothing
             } else {
                 input.clone()
             };
@@ -315,14 +322,14 @@ impl Walk<'_> {
             if !placed && lists().flows.finds.iter().any(|it| it == name) {
                 words.push(Value::many());
             }
-            self.command(&words, &mut state.clone(), Flow::Nothing);
+            self.command(&words, &mut state.clone(), PipeData::Nothing);
         }
         if uses.reads_program {
             self.piped(name, state, &input);
         }
     }
 
-    fn acts(&mut self, uses: &Uses, is_local: bool) {
+    fn acts(&mut self, uses: &WordUses, is_local: bool) {
         let runs_given = uses.words.iter().any(|(kind, _)| {
             matches!(
                 kind,
@@ -340,7 +347,7 @@ impl Walk<'_> {
                 self.collector.add(Act::DeleteRemote, &[]);
             }
             match act.rank() {
-                Rank::Leaves => {
+                ActRank::Leaves => {
                     let hosts: Vec<String> = words
                         .iter()
                         .map(|word| word.text.as_str())
@@ -375,7 +382,7 @@ impl Walk<'_> {
         self.collector.add(act, &[host]);
     }
 
-    fn code(&mut self, name: &str, code: &Code, state: &mut ShellState) {
+    fn code(&mut self, name: &str, code: &EmbeddedCode, state: &mut ShellState) {
         let folders = state.folders.clone();
         for (act, what) in &code.acts {
             match act {
@@ -392,7 +399,7 @@ impl Walk<'_> {
         }
         for command in &code.commands {
             self.collector.add(Act::Starts, &[]);
-            self.text(&Value::certain(command), state, Flow::Data);
+            self.text(&Value::certain(command), state, PipeData::Data);
         }
         if !code.is_read {
             self.collector.unknown(name);
@@ -400,16 +407,18 @@ impl Walk<'_> {
     }
 
     /// Judges the files whose names are piped into a program.
-    fn names(&mut self, name: &str, input: &Flow, folders: &[String]) {
+    fn names(&mut self, name: &str, input: &PipeData, folders: &[String]) {
         match input {
-            Flow::Nothing => {}
-            Flow::Text(text) => {
+            PipeData::Nothing => {}
+            PipeData::Text(text) => {
                 for file in text.lines() {
                     self.collector
                         .path(WordKind::Read, &Value::certain(file), folders);
                 }
             }
-            Flow::Data | Flow::Downloaded | Flow::Decoded => self.collector.unknown(name),
+            PipeData::Data | PipeData::Downloaded | PipeData::Decoded => {
+                self.collector.unknown(name)
+            }
         }
     }
 
@@ -429,7 +438,7 @@ impl Walk<'_> {
             if command.contains([' ', '/', ';', '|', '&', '$', '`']) {
                 self.collector.add(Act::Starts, &[]);
             }
-            self.text(&Value::certain(command), state, Flow::Data);
+            self.text(&Value::certain(command), state, PipeData::Data);
         }
     }
 
@@ -438,9 +447,9 @@ impl Walk<'_> {
         &mut self,
         name: &str,
         module: &Value,
-        uses: &Uses,
+        uses: &WordUses,
         state: &mut ShellState,
-        input: Flow,
+        input: PipeData,
     ) {
         let rest = uses.rest.as_deref().unwrap_or_default();
         let listed = module
@@ -461,22 +470,22 @@ impl Walk<'_> {
     }
 
     /// Judges a program that runs piped text, or text that a person types.
-    fn piped(&mut self, name: &str, state: &mut ShellState, input: &Flow) {
+    fn piped(&mut self, name: &str, state: &mut ShellState, input: &PipeData) {
         let is_shell = is_shell(name) && !lists().languages.contains_key(name);
         match input {
-            Flow::Text(text) if is_shell => {
-                self.text(&Value::certain(text), state, Flow::Nothing);
+            PipeData::Text(text) if is_shell => {
+                self.text(&Value::certain(text), state, PipeData::Nothing);
             }
-            Flow::Text(text) => {
+            PipeData::Text(text) => {
                 let code = embedded_languages::code(name, text);
                 self.collector.add(Act::Code, &[language_of(name)]);
                 self.collector.unknown(name);
                 self.code(name, &code, state);
             }
-            Flow::Downloaded => self.collector.add(Act::Downloaded, &[]),
-            Flow::Decoded => self.collector.add(Act::Decoded, &[]),
-            Flow::Data => self.collector.add(Act::Piped, &[]),
-            Flow::Nothing => self.collector.add(Act::Opens, &[name]),
+            PipeData::Downloaded => self.collector.add(Act::Downloaded, &[]),
+            PipeData::Decoded => self.collector.add(Act::Decoded, &[]),
+            PipeData::Data => self.collector.add(Act::Piped, &[]),
+            PipeData::Nothing => self.collector.add(Act::Opens, &[name]),
         }
         self.collector.unknown(name);
     }
@@ -496,7 +505,7 @@ impl Walk<'_> {
         }
         match state.written.get(plain).cloned() {
             Some(Some(text)) => {
-                self.text(&Value::certain(&text), state, Flow::Nothing);
+                self.text(&Value::certain(&text), state, PipeData::Nothing);
             }
             Some(None) => self.collector.add(Act::Generated, &[]),
             None => {}
@@ -569,8 +578,10 @@ fn is_shell(name: &str) -> bool {
         .any(|operand| matches!(operand.kind, WordKind::Script | WordKind::Input))
 }
 
-fn leaves(uses: &Uses) -> bool {
-    uses.acts.iter().any(|(act, _)| act.rank() == Rank::Leaves)
+fn leaves(uses: &WordUses) -> bool {
+    uses.acts
+        .iter()
+        .any(|(act, _)| act.rank() == ActRank::Leaves)
 }
 
 fn language_of(program: &str) -> &str {

@@ -5,16 +5,16 @@
 //! (`arguments`).
 
 use crate::act::Act;
-use crate::arguments::Uses;
+use crate::arguments::WordUses;
 use crate::program_lists::lists;
 use crate::program_table::{Family, WordKind, find};
-use crate::shell_state::{Flow, ShellState};
+use crate::shell_state::{PipeData, ShellState};
 use crate::walk::Walk;
 use crate::word::Value;
 
 impl Walk<'_> {
     /// Judges the commands among the words of a program that starts others, unless its table shows where they begin.
-    pub(crate) fn embedded_in(&mut self, uses: &Uses, words: &[Value], state: &ShellState) {
+    pub(crate) fn embedded_in(&mut self, uses: &WordUses, words: &[Value], state: &ShellState) {
         let is_followed = uses.rest.is_some() || !uses.commands.is_empty();
         if !is_followed && uses.acts.iter().any(|(act, _)| may_start_others(*act)) {
             self.of_program(uses, |walk| walk.embedded(words, state));
@@ -22,7 +22,7 @@ impl Walk<'_> {
     }
 
     /// Walks through a command that a program runs, possibly in a container or on another machine.
-    pub(crate) fn of_program(&mut self, uses: &Uses, walk: impl FnOnce(&mut Self)) {
+    pub(crate) fn of_program(&mut self, uses: &WordUses, walk: impl FnOnce(&mut Self)) {
         let is_of_host = uses.words.iter().any(|(kind, _)| *kind == WordKind::Host);
         let mut acts = uses.acts.iter().map(|(act, _)| *act);
         let is_contained = acts.any(|act| matches!(act, Act::Container | Act::Deploy));
@@ -37,7 +37,7 @@ impl Walk<'_> {
     pub(crate) fn embedded(&mut self, words: &[Value], state: &ShellState) {
         for word in words {
             if begins_command(word.text.split_whitespace()) {
-                self.text(word, &mut state.clone(), Flow::Data);
+                self.text(word, &mut state.clone(), PipeData::Data);
             }
         }
         let behind_dashes = words.iter().position(|word| word.text == "--");
@@ -54,7 +54,7 @@ impl Walk<'_> {
         };
         let command = behind_dashes.filter(is_program).or_else(by_name);
         if let Some(command) = command {
-            self.command(command, &mut state.clone(), Flow::Data);
+            self.command(command, &mut state.clone(), PipeData::Data);
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) use printed_text::{escapes, printf};
 
 /// What a piece of code can do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Code {
+pub(crate) struct EmbeddedCode {
     /// Its acts, with the things that they affect.
     pub(crate) acts: Vec<(Act, String)>,
     /// The commands that it passes to a shell.
@@ -23,14 +23,14 @@ pub(crate) struct Code {
     pub(crate) is_read: bool,
 }
 
-impl Code {
+impl EmbeddedCode {
     fn unread() -> Self {
         Self::default()
     }
 }
 
 /// Reads a sed script; only the plainest scripts count as read.
-pub(crate) fn sed(script: &str) -> Code {
+pub(crate) fn sed(script: &str) -> EmbeddedCode {
     let mut code = read_sed(script);
     code.is_read &= script
         .split([';', '\n'])
@@ -39,7 +39,7 @@ pub(crate) fn sed(script: &str) -> Code {
 }
 
 /// Reads an awk program; only a program without signs of unusual input or output counts as read.
-pub(crate) fn awk(program: &str) -> Code {
+pub(crate) fn awk(program: &str) -> EmbeddedCode {
     let mut code = read_awk(program);
     let words = ["system", "getline", "close", "fflush", "include", "load"];
     code.is_read &= !program.contains(['>', '|', '@', '`', '#'])
@@ -48,7 +48,7 @@ pub(crate) fn awk(program: &str) -> Code {
 }
 
 /// Reads SQL; only a single query without comments counts as read.
-pub(crate) fn sql(text: &str) -> Code {
+pub(crate) fn sql(text: &str) -> EmbeddedCode {
     let mut code = read_sql(text);
     let plain = text.trim().trim_end_matches(';').to_lowercase();
     let queries = [
@@ -90,10 +90,10 @@ pub(crate) fn sql(text: &str) -> Code {
 }
 
 /// Finds the acts of a sed script.
-fn read_sed(script: &str) -> Code {
-    let mut code = Code {
+fn read_sed(script: &str) -> EmbeddedCode {
+    let mut code = EmbeddedCode {
         is_read: true,
-        ..Code::default()
+        ..EmbeddedCode::default()
     };
     let mut chars = script.chars().peekable();
     loop {
@@ -109,11 +109,11 @@ fn read_sed(script: &str) -> Code {
             continue;
         }
         if sed_address(&mut chars).is_none() {
-            return Code::unread();
+            return EmbeddedCode::unread();
         }
         while chars.next_if(|c| c.is_whitespace() || *c == '!').is_some() {}
         let Some(command) = chars.next() else {
-            return Code::unread();
+            return EmbeddedCode::unread();
         };
         let mut rest = |end: &str| -> String {
             let mut text = String::new();
@@ -151,7 +151,7 @@ fn read_sed(script: &str) -> Code {
             }
             's' | 'y' => {
                 if sed_pair(&mut chars).is_none() {
-                    return Code::unread();
+                    return EmbeddedCode::unread();
                 }
                 while let Some(flag) = chars.next_if(|c| c.is_ascii_alphanumeric()) {
                     match flag {
@@ -162,11 +162,11 @@ fn read_sed(script: &str) -> Code {
                             code.acts.push((Act::Replace, file.trim().to_owned()));
                         }
                         'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => {}
-                        _ => return Code::unread(),
+                        _ => return EmbeddedCode::unread(),
                     }
                 }
             }
-            _ => return Code::unread(),
+            _ => return EmbeddedCode::unread(),
         }
     }
 }
@@ -227,10 +227,10 @@ fn delimited(chars: &mut Chars<'_>, delimiter: char) -> Option<()> {
 }
 
 /// Reads an awk program.
-fn read_awk(program: &str) -> Code {
-    let mut code = Code {
+fn read_awk(program: &str) -> EmbeddedCode {
+    let mut code = EmbeddedCode {
         is_read: true,
-        ..Code::default()
+        ..EmbeddedCode::default()
     };
     let mut plain = String::new();
     let mut texts: Vec<String> = Vec::new();
@@ -244,7 +244,7 @@ fn read_awk(program: &str) -> Code {
                         Some('\\') => text.extend(chars.next()),
                         Some('"') => break,
                         Some(c) => text.push(c),
-                        None => return Code::unread(),
+                        None => return EmbeddedCode::unread(),
                     }
                 }
                 // A placeholder marks its position.
@@ -253,7 +253,7 @@ fn read_awk(program: &str) -> Code {
             }
             '/' if begins_regex(&plain) => {
                 if delimited(&mut chars, '/').is_none() {
-                    return Code::unread();
+                    return EmbeddedCode::unread();
                 }
                 plain.push('\u{2}');
             }
@@ -346,10 +346,10 @@ fn has_word(text: &str, wanted: &str) -> bool {
 }
 
 /// Reads SQL: a query counts as read, and a statement that changes data is reported.
-fn read_sql(text: &str) -> Code {
-    let mut code = Code {
+fn read_sql(text: &str) -> EmbeddedCode {
+    let mut code = EmbeddedCode {
         is_read: true,
-        ..Code::default()
+        ..EmbeddedCode::default()
     };
     let mut plain = String::new();
     let mut quote = None;
@@ -449,8 +449,8 @@ fn read_sql(text: &str) -> Code {
 }
 
 /// Searches code in a program's language for the words that the table lists for each act. Code never counts as read.
-pub(crate) fn code(program: &str, text: &str) -> Code {
-    let mut code = Code::unread();
+pub(crate) fn code(program: &str, text: &str) -> EmbeddedCode {
+    let mut code = EmbeddedCode::unread();
     let Some(language) = lists().languages.get(program) else {
         return code;
     };

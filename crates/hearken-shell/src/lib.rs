@@ -40,7 +40,9 @@ mod walk;
 mod windows_commands;
 mod word;
 
-pub use act::{Act, Rank};
-pub use command_report::{CommandFinding, CommandReport, ExplainedPart, Folders, Touch, touches};
+pub use act::{Act, ActRank};
+pub use command_report::{
+    CommandFinding, CommandReport, ExplainedPart, FileAccess, Folders, touches,
+};
 pub use program_table::{TableError, check_table, is_program};
 pub use walk::read;

@@ -2,11 +2,11 @@
 
 use crate::embedded_languages;
 use crate::program_lists::lists;
-use crate::shell_state::Flow;
+use crate::shell_state::PipeData;
 use crate::word::Value;
 
 /// Inserts piped input into the words of a command, at its placeholder or at the end.
-pub(crate) fn insert_input(words: &mut Vec<Value>, input: &Flow) {
+pub(crate) fn insert_input(words: &mut Vec<Value>, input: &PipeData) {
     let mut placed = false;
     for word in words.iter_mut() {
         if word.text.contains("{}") || word.text == "%" {
@@ -19,7 +19,7 @@ pub(crate) fn insert_input(words: &mut Vec<Value>, input: &Flow) {
         return;
     }
     match input {
-        Flow::Text(text) if !text.contains(['\'', '"', '\\']) => {
+        PipeData::Text(text) if !text.contains(['\'', '"', '\\']) => {
             let handed = text
                 .split(|c: char| c.is_whitespace() || c == '\0')
                 .filter(|word| !word.is_empty());
@@ -30,7 +30,7 @@ pub(crate) fn insert_input(words: &mut Vec<Value>, input: &Flow) {
 }
 
 /// Returns the output of a program to the next one in a pipe.
-pub(crate) fn output_of(name: &str, rest: &[Value], input: Flow) -> Flow {
+pub(crate) fn output_of(name: &str, rest: &[Value], input: PipeData) -> PipeData {
     let flows = &lists().flows;
     let is = |list: &[String]| list.iter().any(|it| it == name);
     if is(&flows.prints) {
@@ -40,7 +40,7 @@ pub(crate) fn output_of(name: &str, rest: &[Value], input: Flow) -> Flow {
             .filter(|text| !text.starts_with('-'))
             .collect();
         if !rest.iter().all(|word| word.is_certain && !word.is_pattern) {
-            return Flow::Data;
+            return PipeData::Data;
         }
         let text = match words.split_first() {
             Some((format, values)) if name == "printf" => {
@@ -48,14 +48,14 @@ pub(crate) fn output_of(name: &str, rest: &[Value], input: Flow) -> Flow {
             }
             _ => words.join(" "),
         };
-        return Flow::Text(embedded_languages::escapes(&text));
+        return PipeData::Text(embedded_languages::escapes(&text));
     }
     if is(&flows.passes) {
         let operands = rest.iter().any(|word| !word.text.starts_with('-'));
         return match (input, operands) {
-            (Flow::Nothing, _) => Flow::Data,
-            (Flow::Text(text), false) => Flow::Text(text),
-            (Flow::Text(_), true) => Flow::Data,
+            (PipeData::Nothing, _) => PipeData::Data,
+            (PipeData::Text(text), false) => PipeData::Text(text),
+            (PipeData::Text(_), true) => PipeData::Data,
             (other, _) => other,
         };
     }
@@ -66,9 +66,9 @@ pub(crate) fn output_of(name: &str, rest: &[Value], input: Flow) -> Flow {
         None => it == name,
     };
     match input {
-        Flow::Downloaded => Flow::Downloaded,
-        _ if flows.decodes.iter().any(decodes) => Flow::Decoded,
-        Flow::Decoded => Flow::Decoded,
-        Flow::Nothing | Flow::Text(_) | Flow::Data => Flow::Data,
+        PipeData::Downloaded => PipeData::Downloaded,
+        _ if flows.decodes.iter().any(decodes) => PipeData::Decoded,
+        PipeData::Decoded => PipeData::Decoded,
+        PipeData::Nothing | PipeData::Text(_) | PipeData::Data => PipeData::Data,
     }
 }

@@ -391,12 +391,12 @@ const FILES: &[&str] = &[
 ];
 
 /// The text of each program's row by family and name, and the rows that are already parsed.
-struct Index {
+struct ProgramIndex {
     rows: HashMap<(Family, &'static str), &'static str>,
     read: Mutex<HashMap<&'static str, Arc<ProgramRow>>>,
 }
 
-static INDEX: LazyLock<Index> = LazyLock::new(|| Index {
+static INDEX: LazyLock<ProgramIndex> = LazyLock::new(|| ProgramIndex {
     rows: FILES.iter().flat_map(|file| rows(file)).collect(),
     read: Mutex::default(),
 });

@@ -11,7 +11,7 @@ pub(crate) const MOST_VALUES: usize = 16;
 
 /// The input or output of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum PipeData {
     /// Nothing from this command line.
     Nothing,
     /// This text.
@@ -81,13 +81,13 @@ impl ShellState {
 
 impl ShellState {
     /// Records text that was written to a file.
-    pub(crate) fn note_written(&mut self, file: &str, content: &Flow, appends: bool) {
+    pub(crate) fn note_written(&mut self, file: &str, content: &PipeData, appends: bool) {
         let file = file.strip_prefix("./").unwrap_or(file).to_owned();
-        if *content == Flow::Downloaded {
+        if *content == PipeData::Downloaded {
             self.downloaded.push(file.clone());
         }
         let text = match content {
-            Flow::Text(text) if !appends => Some(text.clone()),
+            PipeData::Text(text) if !appends => Some(text.clone()),
             _ => None,
         };
         self.written.insert(file, text);

@@ -8,7 +8,7 @@ use crate::command_report::{Collector, CommandReport, Folders};
 use crate::path_place::{is_like, normal};
 use crate::program_lists::lists;
 use crate::program_table::WordKind;
-use crate::shell_state::{Flow, MOST_VALUES, ShellState, is_own};
+use crate::shell_state::{MOST_VALUES, PipeData, ShellState, is_own};
 use crate::syntax::{
     Assignment, CommandStep, Direction, ListOperator, ProgramCall, Redirect, Script, parse,
 };
@@ -46,7 +46,7 @@ fn read_as_unix(command: &str, collector: &mut Collector) {
         steps: 0,
         depth: 0,
     }
-    .script(&script, &mut state, Flow::Nothing);
+    .script(&script, &mut state, PipeData::Nothing);
 }
 
 /// Walks through steps.
@@ -57,15 +57,25 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    pub(crate) fn script(&mut self, script: &Script, state: &mut ShellState, input: Flow) -> Flow {
+    pub(crate) fn script(
+        &mut self,
+        script: &Script,
+        state: &mut ShellState,
+        input: PipeData,
+    ) -> PipeData {
         for text in &script.unread {
             self.collector.unknown(text);
         }
         self.walk_all(&script.steps, state, input)
     }
 
-    fn walk_all(&mut self, steps: &[CommandStep], state: &mut ShellState, input: Flow) -> Flow {
-        let mut output = Flow::Nothing;
+    fn walk_all(
+        &mut self,
+        steps: &[CommandStep],
+        state: &mut ShellState,
+        input: PipeData,
+    ) -> PipeData {
+        let mut output = PipeData::Nothing;
         for step in steps {
             let before = state.clone();
             let flow = self.step(step, state, input.clone());
@@ -74,19 +84,24 @@ impl Walk<'_> {
                 state.join(&before);
             }
             output = match output {
-                Flow::Nothing => flow,
+                PipeData::Nothing => flow,
                 // The joined output of several steps is not followed.
-                _ => Flow::Data,
+                _ => PipeData::Data,
             };
         }
         output
     }
 
-    pub(crate) fn step(&mut self, step: &CommandStep, state: &mut ShellState, input: Flow) -> Flow {
+    pub(crate) fn step(
+        &mut self,
+        step: &CommandStep,
+        state: &mut ShellState,
+        input: PipeData,
+    ) -> PipeData {
         self.steps += 1;
         if self.steps > MOST_STEPS || self.depth > DEEPEST {
             self.collector.unknown("the rest of the command");
-            return Flow::Data;
+            return PipeData::Data;
         }
         self.depth += 1;
         let output = self.walk_step(step, state, input);
@@ -94,7 +109,12 @@ impl Walk<'_> {
         output
     }
 
-    fn walk_step(&mut self, step: &CommandStep, state: &mut ShellState, input: Flow) -> Flow {
+    fn walk_step(
+        &mut self,
+        step: &CommandStep,
+        state: &mut ShellState,
+        input: PipeData,
+    ) -> PipeData {
         match step {
             CommandStep::Simple(simple) => self.simple(simple, state, input),
             CommandStep::Pipeline(steps) => {
@@ -113,10 +133,10 @@ impl Walk<'_> {
                     if *operator == ListOperator::Or {
                         state.join(&before);
                     }
-                    output = if output == Flow::Nothing {
+                    output = if output == PipeData::Nothing {
                         flow
                     } else {
-                        Flow::Data
+                        PipeData::Data
                     };
                 }
                 output
@@ -150,15 +170,15 @@ impl Walk<'_> {
                 };
                 self.branches(std::slice::from_ref(body), state, input);
                 state.variables.remove(variable);
-                Flow::Data
+                PipeData::Data
             }
             CommandStep::Branches(branches) => {
                 self.branches(branches, state, input);
-                Flow::Data
+                PipeData::Data
             }
             CommandStep::Function { name, body } => {
                 state.functions.insert(name.clone(), body.clone());
-                Flow::Nothing
+                PipeData::Nothing
             }
             CommandStep::Test {
                 words,
@@ -169,7 +189,7 @@ impl Walk<'_> {
                 if *computes {
                     self.collector.unknown(text);
                 }
-                Flow::Nothing
+                PipeData::Nothing
             }
             CommandStep::Declare {
                 assignments,
@@ -187,13 +207,13 @@ impl Walk<'_> {
                 }
                 self.assign(assignments, state);
                 self.collector.end_part(text, outer);
-                Flow::Nothing
+                PipeData::Nothing
             }
-            CommandStep::Unread(_) => Flow::Data,
+            CommandStep::Unread(_) => PipeData::Data,
         }
     }
 
-    fn branches(&mut self, branches: &[Vec<CommandStep>], state: &mut ShellState, input: Flow) {
+    fn branches(&mut self, branches: &[Vec<CommandStep>], state: &mut ShellState, input: PipeData) {
         for branch in branches {
             let mut inside = state.clone();
             self.walk_all(branch, &mut inside, input.clone());
@@ -202,10 +222,10 @@ impl Walk<'_> {
     }
 
     /// Walks through the commands inside words, and returns the output of the last.
-    fn inner(&mut self, words: &[ShellWord], state: &ShellState) -> Flow {
-        let mut inner_output = Flow::Nothing;
+    fn inner(&mut self, words: &[ShellWord], state: &ShellState) -> PipeData {
+        let mut inner_output = PipeData::Nothing;
         for script in words.iter().flat_map(ShellWord::scripts) {
-            inner_output = self.script(script, &mut state.clone(), Flow::Nothing);
+            inner_output = self.script(script, &mut state.clone(), PipeData::Nothing);
         }
         inner_output
     }
@@ -238,12 +258,17 @@ impl Walk<'_> {
         }
         if is(&variables.commands) {
             for value in values.unwrap_or_default() {
-                self.text(value, &mut state.clone(), Flow::Data);
+                self.text(value, &mut state.clone(), PipeData::Data);
             }
         }
     }
 
-    fn redirects(&mut self, redirects: &[Redirect], state: &mut ShellState, input: Flow) -> Flow {
+    fn redirects(
+        &mut self,
+        redirects: &[Redirect],
+        state: &mut ShellState,
+        input: PipeData,
+    ) -> PipeData {
         let mut input = input;
         for redirect in redirects {
             let inner_output = self.inner(std::slice::from_ref(&redirect.target), state);
@@ -254,16 +279,18 @@ impl Walk<'_> {
                 Direction::Stream => continue,
                 Direction::Here => {
                     input = match values.as_mut_slice() {
-                        [value] if value.is_certain => Flow::Text(std::mem::take(&mut value.text)),
-                        _ if matches!(inner_output, Flow::Downloaded | Flow::Decoded) => {
+                        [value] if value.is_certain => {
+                            PipeData::Text(std::mem::take(&mut value.text))
+                        }
+                        _ if matches!(inner_output, PipeData::Downloaded | PipeData::Decoded) => {
                             inner_output
                         }
-                        _ => Flow::Data,
+                        _ => PipeData::Data,
                     };
                     continue;
                 }
                 Direction::Read => {
-                    input = Flow::Data;
+                    input = PipeData::Data;
                     WordKind::Read
                 }
                 Direction::Write => WordKind::Replace,
@@ -281,13 +308,18 @@ impl Walk<'_> {
         input
     }
 
-    fn simple(&mut self, simple: &ProgramCall, state: &mut ShellState, input: Flow) -> Flow {
+    fn simple(
+        &mut self,
+        simple: &ProgramCall,
+        state: &mut ShellState,
+        input: PipeData,
+    ) -> PipeData {
         let outer = self.collector.begin_part();
         let inner_output = self.inner(&simple.words, state);
         let input = self.redirects(&simple.redirects, state, input);
         let output = if simple.words.is_empty() {
             self.assign(&simple.assignments, state);
-            Flow::Nothing
+            PipeData::Nothing
         } else {
             let mut inside = state.clone();
             let is_read = simple
@@ -311,9 +343,9 @@ impl Walk<'_> {
         };
         if self.collector.part_does(Act::Generated) {
             match inner_output {
-                Flow::Downloaded => self.collector.add(Act::Downloaded, &[]),
-                Flow::Decoded => self.collector.add(Act::Decoded, &[]),
-                Flow::Nothing | Flow::Text(_) | Flow::Data => {}
+                PipeData::Downloaded => self.collector.add(Act::Downloaded, &[]),
+                PipeData::Decoded => self.collector.add(Act::Decoded, &[]),
+                PipeData::Nothing | PipeData::Text(_) | PipeData::Data => {}
             }
         }
         self.collector.end_part(&simple.text, outer);
@@ -380,14 +412,19 @@ impl Walk<'_> {
     }
 
     /// Walks through text that a shell would run.
-    pub(crate) fn text(&mut self, text: &Value, state: &mut ShellState, input: Flow) -> Flow {
+    pub(crate) fn text(
+        &mut self,
+        text: &Value,
+        state: &mut ShellState,
+        input: PipeData,
+    ) -> PipeData {
         if !text.is_certain {
             self.collector.add(Act::Generated, &[]);
             self.collector.unknown(&text.text);
         }
         if self.depth > DEEPEST {
             self.collector.unknown(&text.text);
-            return Flow::Data;
+            return PipeData::Data;
         }
         let script = parse(&text.text);
         self.depth += 1;
@@ -397,14 +434,19 @@ impl Walk<'_> {
     }
 
     /// Walks through a command: a function, a builtin or a program.
-    pub(crate) fn command(&mut self, words: &[Value], state: &mut ShellState, input: Flow) -> Flow {
+    pub(crate) fn command(
+        &mut self,
+        words: &[Value],
+        state: &mut ShellState,
+        input: PipeData,
+    ) -> PipeData {
         let Some((first, rest)) = words.split_first() else {
-            return Flow::Nothing;
+            return PipeData::Nothing;
         };
         self.steps += 1;
         if self.depth > DEEPEST || self.steps > MOST_STEPS {
             self.collector.unknown(&first.text);
-            return Flow::Data;
+            return PipeData::Data;
         }
         self.depth += 1;
         let output = self.function_or_program(first, rest, state, input);
@@ -417,8 +459,8 @@ impl Walk<'_> {
         first: &Value,
         rest: &[Value],
         state: &mut ShellState,
-        input: Flow,
-    ) -> Flow {
+        input: PipeData,
+    ) -> PipeData {
         if let Some(body) = first
             .literal()
             .and_then(|name| state.functions.get(name))
@@ -435,11 +477,11 @@ impl Walk<'_> {
         match first.literal() {
             Some("cd" | "pushd" | "chdir") => {
                 self.change_folder(rest, state);
-                Flow::Nothing
+                PipeData::Nothing
             }
             Some("popd") => {
                 state.folders.clear();
-                Flow::Nothing
+                PipeData::Nothing
             }
             Some("eval") => {
                 let text: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
@@ -458,7 +500,7 @@ impl Walk<'_> {
                     None => self.collector.unknown("source"),
                 }
                 state.variables.clear();
-                Flow::Data
+                PipeData::Data
             }
             // `exec -a NAME COMMAND` gives the program another name.
             Some("exec") if rest.first().is_some_and(|word| word.text == "-a") => {
@@ -471,7 +513,7 @@ impl Walk<'_> {
                     self.command(rest.get(1..).unwrap_or_default(), state, input)
                 }
                 Some(_) => self.command(rest, state, input),
-                None => Flow::Nothing,
+                None => PipeData::Nothing,
             },
             Some("coproc") => {
                 // A coprocess's name may come before a group.
@@ -484,23 +526,23 @@ impl Walk<'_> {
                 self.text(&Value::certain(&text.join(" ")), state, input)
             }
             Some("command") => match rest.first().map(|word| word.text.as_str()) {
-                Some("-v" | "-V") => Flow::Data,
+                Some("-v" | "-V") => PipeData::Data,
                 Some("-p") => self.command(rest.get(1..).unwrap_or_default(), state, input),
                 Some(_) => self.command(rest, state, input),
-                None => Flow::Nothing,
+                None => PipeData::Nothing,
             },
             Some("trap") => {
                 match rest.first() {
                     Some(text) if !matches!(text.text.as_str(), "-" | "" | "-l" | "-p") => {
-                        self.text(text, state, Flow::Nothing);
+                        self.text(text, state, PipeData::Nothing);
                     }
                     Some(_) | None => {}
                 }
-                Flow::Nothing
+                PipeData::Nothing
             }
             Some("set") if rest.first().is_some_and(|word| word.text == "--") => {
                 state.set_arguments(rest.get(1..).unwrap_or_default());
-                Flow::Nothing
+                PipeData::Nothing
             }
             Some("set") => {
                 let plain = |word: &Value| {
@@ -516,23 +558,23 @@ impl Walk<'_> {
                 if let Some(odd) = rest.iter().find(|word| !plain(word)) {
                     self.collector.unknown(&odd.text);
                 }
-                Flow::Nothing
+                PipeData::Nothing
             }
             Some("unset") => {
                 for word in rest {
                     state.variables.remove(&word.text);
                 }
-                Flow::Nothing
+                PipeData::Nothing
             }
-            Some(":" | "true" | "false") => Flow::Nothing,
+            Some(":" | "true" | "false") => PipeData::Nothing,
             Some("alias" | "unalias") => {
                 self.collector.unknown(&first.text);
                 for word in rest {
                     if let Some((name, _)) = word.text.split_once('=') {
-                        self.text(&word.behind(name.len() + 1), state, Flow::Data);
+                        self.text(&word.behind(name.len() + 1), state, PipeData::Data);
                     }
                 }
-                Flow::Nothing
+                PipeData::Nothing
             }
             Some(_) | None => self.program(first, rest, state, input),
         }

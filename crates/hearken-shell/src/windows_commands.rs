@@ -7,7 +7,7 @@ use crate::act::Act;
 use crate::arguments::uses;
 use crate::command_report::Collector;
 use crate::program_table::{Family, OptionEffect, ProgramRow, WordKind, find};
-use crate::shell_state::{Flow, ShellState};
+use crate::shell_state::{PipeData, ShellState};
 use crate::walk::Walk;
 use crate::word::Value;
 
@@ -119,10 +119,10 @@ fn pipes(
     family: Family,
     walk: &mut Walk<'_>,
     state: &mut ShellState,
-) -> Flow {
-    let mut last = Flow::Nothing;
+) -> PipeData {
+    let mut last = PipeData::Nothing;
     for pipe in all {
-        last = Flow::Nothing;
+        last = PipeData::Nothing;
         for part in pipe {
             last = run(part, family, walk, state, last);
         }
@@ -135,9 +135,9 @@ fn run(
     family: Family,
     walk: &mut Walk<'_>,
     state: &mut ShellState,
-    input: Flow,
-) -> Flow {
-    let mut inner = Flow::Nothing;
+    input: PipeData,
+) -> PipeData {
+    let mut inner = PipeData::Nothing;
     for group in part.words.iter().flat_map(|word| &word.groups) {
         inner = pipes(group, family, walk, state);
     }
@@ -166,9 +166,9 @@ fn command(
     family: Family,
     walk: &mut Walk<'_>,
     state: &mut ShellState,
-    input: Flow,
-    inner: &Flow,
-) -> Flow {
+    input: PipeData,
+    inner: &PipeData,
+) -> PipeData {
     let name = first.text.to_lowercase();
     let is_expression =
         family == Family::PowerShell && name.starts_with(['$', '(', '[', '{', '.', '@']);
@@ -177,7 +177,7 @@ fn command(
             walk.collector.add(Act::Code, &["PowerShell"]);
         }
         walk.collector.unknown(&first.text);
-        return Flow::Data;
+        return PipeData::Data;
     }
     let Some(row) = find(family, &name).or_else(|| find(Family::Cmd, &name)) else {
         let output = walk.command(&[std::slice::from_ref(first), rest].concat(), state, input);
@@ -193,16 +193,16 @@ fn command(
             .iter()
             .any(|(kind, _)| *kind == WordKind::Command);
         match (runs_text, &input) {
-            (true, _) if *inner == Flow::Downloaded => walk.collector.add(Act::Downloaded, &[]),
-            (false, Flow::Downloaded) => walk.collector.add(Act::Downloaded, &[]),
-            (false, Flow::Text(_) | Flow::Data | Flow::Decoded) => {
+            (true, _) if *inner == PipeData::Downloaded => walk.collector.add(Act::Downloaded, &[]),
+            (false, PipeData::Downloaded) => walk.collector.add(Act::Downloaded, &[]),
+            (false, PipeData::Text(_) | PipeData::Data | PipeData::Decoded) => {
                 walk.collector.add(Act::Piped, &[])
             }
-            (true, _) | (false, Flow::Nothing) => {}
+            (true, _) | (false, PipeData::Nothing) => {}
         }
     }
     let names_none = !uses.words.iter().any(|(kind, _)| kind.writes());
-    if input != Flow::Nothing && names_none && takes(&row, WordKind::Delete) {
+    if input != PipeData::Nothing && names_none && takes(&row, WordKind::Delete) {
         walk.collector.add(Act::DeleteFound, &[]);
     }
     walk.collector.unknown(&first.text);
@@ -210,8 +210,8 @@ fn command(
         uses.words.iter().any(|(kind, _)| *kind == WordKind::Url),
         input,
     ) {
-        (true, _) | (false, Flow::Downloaded) => Flow::Downloaded,
-        (false, _) => Flow::Data,
+        (true, _) | (false, PipeData::Downloaded) => PipeData::Downloaded,
+        (false, _) => PipeData::Data,
     }
 }
 

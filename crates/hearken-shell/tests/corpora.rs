@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hearken_shell::{CommandReport, Folders, Rank, read};
+use hearken_shell::{ActRank, CommandReport, Folders, read};
 
 fn rows(text: &str) -> Vec<(String, String)> {
     let plain = |line: &str| {
@@ -70,7 +70,7 @@ fn ordinary_commands_have_no_false_findings() {
         let allowed: Vec<&str> = acts.split([',', '|']).collect();
         for finding in &reading.findings {
             let is_true =
-                finding.act.rank() == Rank::Project || allowed.contains(&finding.act.name());
+                finding.act.rank() == ActRank::Project || allowed.contains(&finding.act.name());
             assert!(is_true, "{command}: {finding:?}");
         }
         unread += usize::from(!reading.unknown.is_empty());
@@ -87,7 +87,7 @@ fn ordinary_commands_have_no_false_findings() {
 fn findings_are_sorted_and_explained() {
     for (_, command) in rows(include_str!("cases/dangerous.tsv")) {
         let reading = judge(&command);
-        let ranks: Vec<Rank> = reading
+        let ranks: Vec<ActRank> = reading
             .findings
             .iter()
             .map(|finding| finding.act.rank())

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use hearken_shell::{Folders, Touch, read, touches};
+use hearken_shell::{FileAccess, Folders, read, touches};
 use proptest::prelude::*;
 
 /// Far more than these commands need on a busy machine; without bounds in the reader they would take hours.
@@ -93,7 +93,7 @@ proptest! {
         let place = Folders { folder, start: None };
         let reading = read(&text, &place);
         prop_assert!(reading.findings.len() < 100);
-        for touch in [Touch::Read, Touch::Edit, Touch::Delete] {
+        for touch in [FileAccess::Read, FileAccess::Edit, FileAccess::Delete] {
             touches(&text, touch, &place);
         }
     }

@@ -12,7 +12,7 @@
 //! input that the words of the question leave out, that input is listed as unknown.
 
 use hearken_shell::{
-    Act, CommandFinding, CommandReport, ExplainedPart, Folders, Touch, read, touches,
+    Act, CommandFinding, CommandReport, ExplainedPart, FileAccess, Folders, read, touches,
 };
 
 use crate::announce::text::normalise::unmasked;
@@ -109,7 +109,11 @@ pub fn found(deed: &ActionDetails, folder: Option<&str>) -> QuestionFindings {
             found.unknown.push(command.clone());
         }
     }
-    let touch = if deed.edits { Touch::Edit } else { Touch::Read };
+    let touch = if deed.edits {
+        FileAccess::Edit
+    } else {
+        FileAccess::Read
+    };
     for path in deed
         .paths
         .iter()
@@ -118,7 +122,7 @@ pub fn found(deed: &ActionDetails, folder: Option<&str>) -> QuestionFindings {
         found.add(touches(path, touch, &place));
     }
     for path in &deed.deletes {
-        found.add(touches(path, Touch::Delete, &place));
+        found.add(touches(path, FileAccess::Delete, &place));
     }
     let is_known = deed.edits || !deed.commands.is_empty() || !deed.deletes.is_empty();
     if !is_known {

@@ -14,7 +14,7 @@ use crate::word::Value;
 
 /// What the words of a command mean to its program.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Uses {
+pub(crate) struct WordUses {
     /// The words of known kinds, with their kinds.
     pub(crate) words: Vec<(WordKind, Value)>,
     /// The acts that it performs, each with the words that it affects.
@@ -38,7 +38,7 @@ pub(crate) struct Uses {
 }
 
 /// Reads the words after a program's name.
-pub(crate) fn uses(row: &Arc<ProgramRow>, words: &[Value]) -> Uses {
+pub(crate) fn uses(row: &Arc<ProgramRow>, words: &[Value]) -> WordUses {
     let mut modes: Vec<Arc<ProgramRow>> = Vec::new();
     // An option may select a mode in which other options have other meanings; the words are then read again.
     for _ in 0..4 {
@@ -49,7 +49,7 @@ pub(crate) fn uses(row: &Arc<ProgramRow>, words: &[Value]) -> Uses {
         }
         modes = reader.found;
     }
-    let mut uses = Uses::default();
+    let mut uses = WordUses::default();
     uses.unlisted.push("its options".to_owned());
     uses
 }
@@ -65,7 +65,7 @@ struct ArgumentReader<'a> {
     is_dry: bool,
     /// Whether it prints its help or its version.
     shows_help: bool,
-    uses: Uses,
+    uses: WordUses,
     program: &'a Arc<ProgramRow>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> ArgumentReader<'a> {
             turned: Vec::new(),
             is_dry: false,
             shows_help: false,
-            uses: Uses::default(),
+            uses: WordUses::default(),
             program,
         }
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{ArgumentReader, Uses, is_assignment};
+use super::{ArgumentReader, WordUses, is_assignment};
 use crate::program_table::{Operand, OptionEffect, ProgramRow, WordKind};
 use crate::word::Value;
 
 impl ArgumentReader<'_> {
-    pub(super) fn finish(mut self) -> Uses {
+    pub(super) fn finish(mut self) -> WordUses {
         let kinds = self.kinds().cloned();
         let operands = std::mem::take(&mut self.operands);
         let has_operands = !operands.is_empty();
@@ -71,7 +71,7 @@ impl ArgumentReader<'_> {
             return Vec::new();
         }
         let takes_program = kinds.iter().any(|it| it.kind == WordKind::Script);
-        let has_program = |uses: &Uses| {
+        let has_program = |uses: &WordUses| {
             let of_program = |kind: WordKind| {
                 matches!(
                     kind,

@@ -14,9 +14,9 @@ fn harmless_sed_scripts_are_read_and_others_reported() {
     ] {
         assert_eq!(
             sed(script),
-            Code {
+            EmbeddedCode {
                 is_read: true,
-                ..Code::default()
+                ..EmbeddedCode::default()
             },
             "{script}"
         );
@@ -55,9 +55,9 @@ fn harmless_awk_programs_are_read_and_others_reported() {
     ] {
         assert_eq!(
             awk(program),
-            Code {
+            EmbeddedCode {
                 is_read: true,
-                ..Code::default()
+                ..EmbeddedCode::default()
             },
             "{program}"
         );
@@ -95,9 +95,9 @@ fn sql_queries_are_read_and_changes_reported() {
     ] {
         assert_eq!(
             sql(text),
-            Code {
+            EmbeddedCode {
                 is_read: true,
-                ..Code::default()
+                ..EmbeddedCode::default()
             },
             "{text}"
         );

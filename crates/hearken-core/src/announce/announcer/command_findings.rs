@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use hearken_shell::{Act, CommandFinding, Rank};
+use hearken_shell::{Act, ActRank, CommandFinding};
 
 use super::Announcer;
 use crate::announce::findings::{QuestionFindings, deed_of, found, unsaid};
@@ -130,8 +130,8 @@ impl Announcer {
         let all = self.grounds.one_step;
         let told = told_of(&found, all);
         let grave = told.iter().map(|finding| match finding.act.rank() {
-            Rank::Destroys | Rank::System | Rank::Leaves => true,
-            Rank::Outside | Rank::Hidden | Rank::Project | Rank::Unknown => false,
+            ActRank::Destroys | ActRank::System | ActRank::Leaves => true,
+            ActRank::Outside | ActRank::Hidden | ActRank::Project | ActRank::Unknown => false,
         });
         let words = self.told_findings(&told, false);
         let mut all_of_it: Vec<(Vec<Segment>, bool)> = words.into_iter().zip(grave).collect();
@@ -261,8 +261,12 @@ impl Announcer {
 /// wanted.
 fn told_of(found: &QuestionFindings, all: bool) -> Vec<&CommandFinding> {
     let is_told = |finding: &&CommandFinding| match finding.act.rank() {
-        Rank::Destroys | Rank::System | Rank::Leaves | Rank::Outside | Rank::Hidden => true,
-        Rank::Project | Rank::Unknown => all,
+        ActRank::Destroys
+        | ActRank::System
+        | ActRank::Leaves
+        | ActRank::Outside
+        | ActRank::Hidden => true,
+        ActRank::Project | ActRank::Unknown => all,
     };
     found.findings.iter().filter(is_told).collect()
 }
