@@ -166,7 +166,7 @@ fn questions_that_nobody_who_comes_later_is_told_of_are_reported_at_both_ends() 
             let text = event.to_string();
             bridged
                 .producer
-                .publish(&text, &hearken::producer::Lasting::AsItsType);
+                .publish(&text, &hearken::producer::Retention::AsItsType);
         };
         // As many as a bridge repeats, and one more.
         (0..=1000).for_each(ask);

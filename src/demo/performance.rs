@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use super::agent_gate::Gate;
 use super::demo_settings::{Pace, Timeouts};
 use super::scenario::{Beat, BeatAct, Scenario};
-use crate::producer::{Posed, Producer, QuestionExtras, QuestionOutcome, Template};
+use crate::producer::{PoseOutcome, Producer, QuestionExtras, QuestionOutcome, Template};
 
 /// The final words of a session that its scenario left open.
 const LEFT_OPEN: &str = "The agent stopped without finishing.";
@@ -173,13 +173,13 @@ impl Performance {
                     outcomes: answers.clone(),
                 };
                 match self.stage.producer.ask(session, &template, asking) {
-                    Posed::Open(token) => {
+                    PoseOutcome::Open(token) => {
                         let deadline =
                             timeout.and_then(|timeout| Instant::now().checked_add(timeout));
                         part.stance = Stance::Asking { token, deadline };
                     }
-                    Posed::Decided(outcome) => part.outcome = Some(outcome),
-                    Posed::TooLate => part.stance = Stance::Done,
+                    PoseOutcome::Decided(outcome) => part.outcome = Some(outcome),
+                    PoseOutcome::TooLate => part.stance = Stance::Done,
                 }
             }
         }

@@ -15,7 +15,9 @@ use super::catalogue;
 use super::demo_agents::{DemoAgents, SessionRef, StartError};
 use super::demo_settings::DemoSettings;
 use super::performance::Performance;
-use crate::producer::{self, Entrance, Host, Producer, ProducerSettings, Prompt, PromptAnswer};
+use crate::producer::{
+    self, Host, ListenAddress, Producer, ProducerSettings, Prompt, PromptAnswer,
+};
 
 /// The demo's id in a handshake; its agents have names of their own in their events.
 const AGENT: &str = "hearken-demo";
@@ -31,7 +33,7 @@ A prompt may name a scenario: {\"scenario\": NAME}
 /// The demo while it is served. Dropping it kills everything immediately, as a crash would; [`ServedDemo::stop`] ends
 /// it in good order.
 pub struct ServedDemo {
-    served: producer::Running,
+    served: producer::RunningServer,
     agents: DemoAgents,
     runs: Runs,
 }
@@ -50,14 +52,14 @@ impl Drop for Runs {
 /// # Errors
 /// When the address can't be resolved or bound.
 pub async fn serve(address: &str, settings: DemoSettings) -> io::Result<ServedDemo> {
-    serve_at(&[Entrance::Address(address.to_owned())], settings).await
+    serve_at(&[ListenAddress::Address(address.to_owned())], settings).await
 }
 
 /// Serves the demo at several places.
 ///
 /// # Errors
 /// When a place is not available; places opened before it are closed again.
-pub async fn serve_at(places: &[Entrance], settings: DemoSettings) -> io::Result<ServedDemo> {
+pub async fn serve_at(places: &[ListenAddress], settings: DemoSettings) -> io::Result<ServedDemo> {
     // Prompts need the agents, which need the producer that takes the prompts.
     let known: Arc<OnceLock<DemoAgents>> = Arc::default();
     let prompted = Arc::clone(&known);
@@ -153,7 +155,7 @@ async fn play(mut waiting: mpsc::Receiver<Performance>, producer: Producer) {
 
 impl ServedDemo {
     /// Returns the places as resolved, in the order requested.
-    pub fn places(&self) -> &[Entrance] {
+    pub fn places(&self) -> &[ListenAddress] {
         self.served.places()
     }
 

@@ -25,8 +25,8 @@ use crate::platform;
 use crate::platform::files::open_to_read;
 use crate::platform::system_signals::{Leave, Leaving};
 use crate::producer::{
-    self, Admission, Entrance, Host, Lasting, PendingAnswer, ProducerSettings, PromptAnswer,
-    PromptReceiver, RequestReceiver, Running,
+    self, Admission, Host, ListenAddress, PendingAnswer, ProducerSettings, PromptAnswer,
+    PromptReceiver, RequestReceiver, Retention, RunningServer,
 };
 use crate::protocol::{Now, Reply};
 use crate::transport::Secret;
@@ -68,7 +68,7 @@ pub async fn bridge(
         .as_deref()
         .map(|to| broker_at(to, wanted.allow_plain_http));
     let broker = broker.transpose()?;
-    let takes_stdin = places.contains(&Entrance::Pipes);
+    let takes_stdin = places.contains(&ListenAddress::Pipes);
     anyhow::ensure!(
         !(takes_stdin && wanted.sources.iter().any(|source| source == "-")),
         RequestFailure::new("call.bridge.stdin_twice")
@@ -217,9 +217,13 @@ fn token_in(file: &std::path::Path) -> anyhow::Result<Secret> {
 
 /// Checks that nobody on the network can answer an agent's questions unless they have the token, and that the person
 /// knows that it is sent without encryption.
-fn admits_no_stranger(places: &[Entrance], has_token: bool, plain: bool) -> anyhow::Result<()> {
+fn admits_no_stranger(
+    places: &[ListenAddress],
+    has_token: bool,
+    plain: bool,
+) -> anyhow::Result<()> {
     for place in places {
-        let Entrance::Address(address) = place else {
+        let ListenAddress::Address(address) = place else {
             continue;
         };
         let mut all = address
@@ -243,12 +247,12 @@ fn admits_no_stranger(places: &[Entrance], has_token: bool, plain: bool) -> anyh
 /// Begins to serve.
 async fn serve(
     host: &str,
-    places: &[Entrance],
+    places: &[ListenAddress],
     admission: Admission,
     inbox: mpsc::Sender<WatcherMessage>,
     seed: u64,
     words: &Phrases,
-) -> anyhow::Result<Running> {
+) -> anyhow::Result<RunningServer> {
     let replies = inbox.clone();
     let passing = inbox.clone();
     let requests: RequestReceiver = Arc::new(move |message| {
@@ -290,7 +294,7 @@ async fn serve(
         ..ProducerSettings::new(host, seed)
     };
     let running = producer::serve(places, settings).await.map_err(|error| {
-        let names: Vec<String> = places.iter().map(Entrance::to_string).collect();
+        let names: Vec<String> = places.iter().map(ListenAddress::to_string).collect();
         let failure = RequestFailure::new("call.listening").with("names", names.join(", "));
         failure.because(Reason::of_system(&error))
     })?;
@@ -323,7 +327,7 @@ fn broker_at(text: &str, allow_plain: bool) -> Result<BrokerAddress, RequestFail
 /// Where watchers find the bridge.
 enum Outlet {
     /// At places of its own.
-    Served(Running),
+    Served(RunningServer),
     /// On a broker.
     Broker(Box<BrokerSide>),
 }
@@ -337,7 +341,7 @@ enum OutletNews {
 }
 
 impl Outlet {
-    fn publish(&mut self, text: &str, lasting: &Lasting) {
+    fn publish(&mut self, text: &str, lasting: &Retention) {
         match self {
             Self::Served(running) => running.producer().publish(text, lasting),
             Self::Broker(published) => published.publish(text, lasting),
@@ -564,15 +568,15 @@ impl BridgeShell {
         for effect in self.bridge.update(input, self.now()) {
             match effect {
                 BridgeEffect::Publish(text) => {
-                    outlet.publish(&text, &Lasting::AsItsType);
+                    outlet.publish(&text, &Retention::AsItsType);
                 }
                 BridgeEffect::Report { text, report } => {
                     let lasting = match report {
-                        BridgeReport::Standing(_) => Lasting::Latest,
+                        BridgeReport::Standing(_) => Retention::Latest,
                         BridgeReport::Closed { question, .. } => {
-                            Lasting::Closes(question.as_str().to_owned())
+                            Retention::Closes(question.as_str().to_owned())
                         }
-                        BridgeReport::Notice { .. } | BridgeReport::Danger(_) => Lasting::Passing,
+                        BridgeReport::Notice { .. } | BridgeReport::Danger(_) => Retention::Passing,
                     };
                     outlet.publish(&text, &lasting);
                 }

@@ -12,7 +12,7 @@ use crate::dialect::BrokerPlace;
 use crate::dialect::fleet::{
     DEFAULT_SPACE, Machine, Publishing, Request, Space, SubjectLane, snapshot, token, wish,
 };
-use crate::producer::{Lasting, OpenSessions};
+use crate::producer::{OpenSessions, Retention};
 use crate::transport::{LinkSettings, Source};
 
 /// The id of every request that comes over a broker: its answer goes back by the broker's own means.
@@ -91,7 +91,7 @@ impl BrokerSide {
     }
 
     /// Publishes an event.
-    pub(super) fn publish(&mut self, text: &str, lasting: &Lasting) {
+    pub(super) fn publish(&mut self, text: &str, lasting: &Retention) {
         self.open.note(text, lasting);
         // The bridge wrote it, so it is an object.
         let Some(published) = self.publishing.event(text) else {

@@ -14,7 +14,7 @@ use crate::app::Exit;
 use crate::demo;
 use crate::platform::system_signals::{Leave, Leaving};
 use crate::platform::{files, pipes, sockets};
-use crate::producer::{AnswerKind, Entrance, Hearer, PostVerdict, ProducerEvent, Signer};
+use crate::producer::{AnswerKind, Hearer, ListenAddress, PostVerdict, ProducerEvent, Signer};
 use crate::transport::{self, PipeName};
 
 use super::request_failure::RequestFailure;
@@ -81,7 +81,7 @@ pub async fn serve(
     // Without an address, no request can be posted to start a run.
     let posts = places
         .iter()
-        .any(|place| matches!(place, Entrance::Address(_)));
+        .any(|place| matches!(place, ListenAddress::Address(_)));
     let scenario = match (&serving.scenario, posts) {
         (Some(name), _) => Some(name.clone()),
         (None, false) => Some(demo::DEFAULT.to_owned()),
@@ -114,15 +114,15 @@ pub async fn serve(
 ///
 /// # Errors
 /// When one can't be read, this system has none of its kind, or others could replace it.
-pub(super) fn entrances(places: &[String]) -> anyhow::Result<Vec<Entrance>> {
+pub(super) fn entrances(places: &[String]) -> anyhow::Result<Vec<ListenAddress>> {
     let places = places.iter().map(|place| read(place));
-    let places: Vec<Entrance> = places.collect::<anyhow::Result<_>>()?;
-    let is_socket = |place: &Entrance| matches!(place, Entrance::Socket(_));
+    let places: Vec<ListenAddress> = places.collect::<anyhow::Result<_>>()?;
+    let is_socket = |place: &ListenAddress| matches!(place, ListenAddress::Socket(_));
     anyhow::ensure!(
         sockets::THERE || !places.iter().any(is_socket),
         RequestFailure::new("call.source.no_sockets")
     );
-    let is_pipe = |place: &Entrance| matches!(place, Entrance::Pipe(_));
+    let is_pipe = |place: &ListenAddress| matches!(place, ListenAddress::Pipe(_));
     anyhow::ensure!(
         pipes::THERE || !places.iter().any(is_pipe),
         RequestFailure::new("call.source.no_pipes")
@@ -134,10 +134,12 @@ pub(super) fn entrances(places: &[String]) -> anyhow::Result<Vec<Entrance>> {
 }
 
 /// Returns the names of places for people.
-pub(super) fn place_names(places: &[Entrance], words: &Phrases) -> String {
-    let name = |place: &Entrance| match place {
-        Entrance::Address(_) | Entrance::Socket(_) | Entrance::Pipe(_) => place.to_string(),
-        Entrance::Pipes => words.text("serve.pipes", &[]),
+pub(super) fn place_names(places: &[ListenAddress], words: &Phrases) -> String {
+    let name = |place: &ListenAddress| match place {
+        ListenAddress::Address(_) | ListenAddress::Socket(_) | ListenAddress::Pipe(_) => {
+            place.to_string()
+        }
+        ListenAddress::Pipes => words.text("serve.pipes", &[]),
     };
     let names: Vec<String> = places.iter().map(name).collect();
     names.join(&format!(" {} ", words.text("serve.and", &[])))
@@ -147,8 +149,8 @@ pub(super) fn place_names(places: &[Entrance], words: &Phrases) -> String {
 ///
 /// # Errors
 /// When others may write to its folder.
-pub(super) fn of_owner(place: &Entrance) -> Result<(), RequestFailure> {
-    let Entrance::Socket(path) = place else {
+pub(super) fn of_owner(place: &ListenAddress) -> Result<(), RequestFailure> {
+    let ListenAddress::Socket(path) = place else {
         return Ok(());
     };
     match path.parent().filter(|folder| files::is_shared(folder)) {
@@ -248,21 +250,21 @@ fn told(words: &Phrases, event: &ProducerEvent) -> String {
 }
 
 /// Parses a place; a name after `unix:` is an agent's in the first of the protocol's folders (B.4.1).
-fn read(text: &str) -> anyhow::Result<Entrance> {
+fn read(text: &str) -> anyhow::Result<ListenAddress> {
     if let Some(name) = text.strip_prefix("pipe:") {
         let name = PipeName::parse(name).ok_or_else(|| RequestFailure::new("call.source.pipe"))?;
-        return Ok(Entrance::Pipe(name.whole().to_owned()));
+        return Ok(ListenAddress::Pipe(name.whole().to_owned()));
     }
     Ok(match text.strip_prefix("unix:") {
-        _ if text == "-" => Entrance::Pipes,
-        Some(name) if !name.contains('/') => Entrance::Socket(
+        _ if text == "-" => ListenAddress::Pipes,
+        Some(name) if !name.contains('/') => ListenAddress::Socket(
             transport::socket_folders()
                 .into_iter()
                 .next()
                 .unwrap_or_default()
                 .join(format!("{name}.sock")),
         ),
-        Some(path) => Entrance::Socket(Path::new(path).to_owned()),
-        None => Entrance::Address(text.to_owned()),
+        Some(path) => ListenAddress::Socket(Path::new(path).to_owned()),
+        None => ListenAddress::Address(text.to_owned()),
     })
 }

@@ -14,7 +14,7 @@ use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
 use crate::cli::HookAction;
 use crate::config::HookedAgent;
-use crate::hooks::door::{Door, NoDoor};
+use crate::hooks::door::{HookEndpoint, HookEndpointError};
 use crate::hooks::hook_settings::{HookCommand, HooksGoal, PlannedChange, UnchangedReason};
 use crate::hooks::hooks_state::{HooksState, standing};
 use crate::hooks::layout;
@@ -29,13 +29,13 @@ use super::settings_file;
 ///
 /// # Errors
 /// When another hearken has it, or there is no place for it.
-pub(super) fn door() -> Result<Door, RequestFailure> {
+pub(super) fn door() -> Result<HookEndpoint, RequestFailure> {
     let folder =
         settings_file::state_folder().ok_or_else(|| RequestFailure::new("call.memory.no_place"))?;
-    Door::take(&folder).map_err(|error| match error {
-        NoDoor::Taken => RequestFailure::new("call.hooks.taken"),
-        NoDoor::Shared(path) => RequestFailure::shared(&path),
-        NoDoor::Place { path, error } => RequestFailure::unwritable(&path, &error),
+    HookEndpoint::take(&folder).map_err(|error| match error {
+        HookEndpointError::Taken => RequestFailure::new("call.hooks.taken"),
+        HookEndpointError::Shared(path) => RequestFailure::shared(&path),
+        HookEndpointError::Place { path, error } => RequestFailure::unwritable(&path, &error),
     })
 }
 

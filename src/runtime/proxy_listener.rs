@@ -26,7 +26,9 @@ use crate::cli::SpeechFlags;
 use crate::dialect::{AgentListener, Cx, DecisionResult, DialectOutput, SharedWording};
 use crate::platform::processes::leave_terminal;
 use crate::platform::sockets;
-use crate::producer::{self, Entrance, Host, Lasting, ProducerEvent, ProducerSettings, Running};
+use crate::producer::{
+    self, Host, ListenAddress, ProducerEvent, ProducerSettings, Retention, RunningServer,
+};
 use crate::protocol::{Now, Reply};
 use crate::proxy::{
     self, DecisionOutcome, ListenerNote, ListenerRequest, Notes, Programs, Side, Trouble,
@@ -220,7 +222,7 @@ async fn serve(
     words: &Phrases,
     answers: mpsc::Sender<Reply>,
     there: watch::Sender<usize>,
-) -> anyhow::Result<(Running, String)> {
+) -> anyhow::Result<(RunningServer, String)> {
     let host = Host {
         id: name.to_owned(),
         name: name.to_owned(),
@@ -250,7 +252,7 @@ async fn serve(
             1 => name.to_owned(),
             _ => format!("{name}-{number}"),
         };
-        let place = Entrance::Socket(folder.join(format!("{name}.sock")));
+        let place = ListenAddress::Socket(folder.join(format!("{name}.sock")));
         super::demo_server::of_owner(&place)?;
         match producer::serve(&[place], settings.clone()).await {
             Ok(running) => return Ok((running, name)),
@@ -275,7 +277,7 @@ struct ListenerState {
     started: Instant,
     /// How many answers have arrived so far.
     requests: u64,
-    running: Running,
+    running: RunningServer,
     speaker: Speaker,
 }
 
@@ -335,7 +337,9 @@ impl ListenerState {
         for out in out {
             match out {
                 DialectOutput::Event(text) | DialectOutput::ViewOnly(text) => {
-                    self.running.producer().publish(&text, &Lasting::AsItsType);
+                    self.running
+                        .producer()
+                        .publish(&text, &Retention::AsItsType);
                     self.speaker.tell(text);
                 }
                 DialectOutput::Respond { id, request, body } => {
@@ -413,7 +417,7 @@ impl Speaker {
     }
 
     /// Starts speaking, from the current state.
-    fn begin(&mut self, source: &Running) {
+    fn begin(&mut self, source: &RunningServer) {
         if self.running.is_some() || self.speaking.is_silent() || self.started > SPEAKERS {
             return;
         }
@@ -480,7 +484,7 @@ impl Speaker {
     }
 
     /// Restarts it, up to a limit.
-    fn again(&mut self, source: &Running) {
+    fn again(&mut self, source: &RunningServer) {
         self.running = None;
         self.started += 1;
         self.begin(source);

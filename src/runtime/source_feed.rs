@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use crate::app::{Input, LinkOrder};
 use crate::dialect;
-use crate::hooks::door::{Door, HookTerms};
+use crate::hooks::door::{HookEndpoint, HookTerms};
 use crate::link::{
     Cause, Fault, HttpCall, LastWords, LinkEvent, LinkId, ServerRoute, ServiceCall, Stream,
 };
@@ -54,7 +54,7 @@ pub(super) struct SourceFeeds {
     /// The tasks that close the sources that were left.
     leaving: Vec<JoinHandle<()>>,
     /// The doors where hooks knock, for sources that listen, and what each wants of them.
-    doors: BTreeMap<LinkId, (Door, Listening, HookTerms)>,
+    doors: BTreeMap<LinkId, (HookEndpoint, Listening, HookTerms)>,
 }
 
 impl SourceFeeds {

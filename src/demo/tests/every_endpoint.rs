@@ -130,13 +130,13 @@ async fn a_stop_tells_every_subscriber() {
 #[tokio::test]
 async fn a_unix_socket_takes_either_framing_and_goes_with_its_server() {
     use crate::demo::serve_at;
-    use crate::producer::Entrance;
+    use crate::producer::ListenAddress;
     use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
     use tokio::net::UnixStream;
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("aaep/demo.sock");
-    let place = Entrance::Socket(path.clone());
+    let place = ListenAddress::Socket(path.clone());
     let running = serve_at(std::slice::from_ref(&place), DemoSettings::stepped(1))
         .await
         .unwrap();

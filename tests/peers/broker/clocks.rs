@@ -28,7 +28,7 @@ fn a_wrong_clock_takes_no_time_from_any_machines_question() {
                 let report = |text: &str| match hours {
                     0 => other
                         .producer()
-                        .publish(text, &hearken::producer::Lasting::AsItsType),
+                        .publish(text, &hearken::producer::Retention::AsItsType),
                     _ => space.report(text),
                 };
                 report(&event(

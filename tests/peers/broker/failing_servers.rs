@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
-use hearken::producer::Lasting;
+use hearken::producer::Retention;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ pub(super) fn question(id: &str, session: &str, more: &Value) -> String {
 impl Space {
     /// Reports an event on the machine.
     pub(super) fn report(&self, text: &str) {
-        self.producer.publish(text, &Lasting::AsItsType);
+        self.producer.publish(text, &Retention::AsItsType);
     }
 }
 

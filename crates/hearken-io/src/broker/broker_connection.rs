@@ -40,12 +40,12 @@ pub(crate) struct Connected {
     /// The client; it is used until the connection is lost, and never again.
     pub(crate) client: Client,
     /// How the connection fares.
-    pub(crate) lasts: Lasts,
+    pub(crate) lasts: BrokerStateWatch,
 }
 
 /// How a connection fares.
 #[derive(Debug, Clone)]
-pub(crate) struct Lasts {
+pub(crate) struct BrokerStateWatch {
     state: watch::Receiver<BrokerState>,
 }
 
@@ -56,7 +56,7 @@ struct BrokerState {
     refused: Option<String>,
 }
 
-impl Lasts {
+impl BrokerStateWatch {
     /// Waits until the connection is lost.
     pub(crate) async fn over(&mut self) {
         // Without a sender the client is gone, and with it the connection.
@@ -142,7 +142,7 @@ pub(crate) async fn connect(
     };
     Ok(Connected {
         client,
-        lasts: Lasts { state },
+        lasts: BrokerStateWatch { state },
     })
 }
 

@@ -297,7 +297,7 @@ impl BrokerTask {
             prepared = self.prepare(&client, is_first) => prepared,
             () = lasts.over() => Err(ConnectionEnd::Lost(Fault::Closed)),
         };
-        let Prepared {
+        let BrokerSession {
             context,
             service,
             limit,
@@ -356,7 +356,11 @@ impl BrokerTask {
     }
 
     /// Makes sure that the name is free and that there is a stream, and starts the service.
-    async fn prepare(&self, client: &Client, is_first: bool) -> Result<Prepared, ConnectionEnd> {
+    async fn prepare(
+        &self,
+        client: &Client,
+        is_first: bool,
+    ) -> Result<BrokerSession, ConnectionEnd> {
         if bridge_service::twin(client, &self.offer).await.is_some() {
             return Err(self.twin(is_first));
         }
@@ -369,7 +373,7 @@ impl BrokerTask {
         let service = bridge_service::serve(client, &self.offer, &self.events)
             .await
             .map_err(ConnectionEnd::Lost)?;
-        Ok(Prepared {
+        Ok(BrokerSession {
             context,
             service,
             limit: largest.map_or(client.max_payload(), |largest| {
@@ -433,7 +437,7 @@ impl BrokerTask {
 }
 
 /// What a connection needs before it is of use.
-struct Prepared {
+struct BrokerSession {
     context: jetstream::Context,
     service: Service,
     /// The largest message that is accepted, in bytes.

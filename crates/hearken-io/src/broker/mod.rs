@@ -18,7 +18,7 @@ mod publisher;
 
 pub use bridge_service::{BrokerRequest, RequestKind};
 pub use broker_address::BrokerAddress;
-pub(crate) use broker_connection::{BrokerTerms, Connected, Lasts, connect, words_of};
+pub(crate) use broker_connection::{BrokerStateWatch, BrokerTerms, Connected, connect, words_of};
 pub use broker_offer::{Broker, BrokerEvent, BrokerOffer, offer};
 pub use broker_report::{InspectedSpace, Inspection, inspect};
 pub use credentials::{Credentials, CredentialsError};

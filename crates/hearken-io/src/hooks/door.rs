@@ -28,7 +28,7 @@ const TRIES: (u32, Duration) = (20, Duration::from_millis(25));
 
 /// Why the address can't be claimed.
 #[derive(Debug, thiserror::Error)]
-pub enum NoDoor {
+pub enum HookEndpointError {
     /// Another hearken has it.
     #[error("another hearken listens already")]
     Taken,
@@ -47,7 +47,7 @@ pub enum NoDoor {
 
 /// The address, held by the listening hearken; it is withdrawn when this is dropped.
 #[derive(Debug)]
-pub struct Door {
+pub struct HookEndpoint {
     path: PathBuf,
     /// The content of the file, once written.
     written: Option<String>,
@@ -57,7 +57,7 @@ pub struct Door {
 
 /// The address, and what a hook must send to be admitted.
 #[derive(Clone, PartialEq, Eq)]
-pub struct DoorAddress {
+pub struct HookAddress {
     /// The port on loopback.
     pub port: u16,
     /// The secret, which is the first part of every path.
@@ -77,19 +77,19 @@ pub struct HookTerms {
     pub gemini_waits: bool,
 }
 
-impl Door {
+impl HookEndpoint {
     /// Claims the address in a folder, which is created if it is missing.
     ///
     /// # Errors
     /// If another hearken has it, or the folder can't be used.
-    pub fn take(folder: &Path) -> Result<Self, NoDoor> {
-        let at = |path: &Path, error| NoDoor::Place {
+    pub fn take(folder: &Path) -> Result<Self, HookEndpointError> {
+        let at = |path: &Path, error| HookEndpointError::Place {
             path: path.to_owned(),
             error,
         };
         folder_for_owner(folder).map_err(|error| at(folder, error))?;
         if is_shared(folder) {
-            return Err(NoDoor::Shared(folder.to_owned()));
+            return Err(HookEndpointError::Shared(folder.to_owned()));
         }
         let path = folder.join(LOCK);
         let lock = match create_for_owner(&path) {
@@ -103,7 +103,7 @@ impl Door {
         for left in (0..tries).rev() {
             match lock.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if left == 0 => return Err(NoDoor::Taken),
+                Err(TryLockError::WouldBlock) if left == 0 => return Err(HookEndpointError::Taken),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(rest),
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {
                     std::thread::sleep(rest);
@@ -137,7 +137,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for HookEndpoint {
     fn drop(&mut self) {
         // A person may have replaced the file by hand: theirs stays.
         if self.written.is_some() && read(&self.path) == self.written {
@@ -158,7 +158,7 @@ fn read(path: &Path) -> Option<String> {
 }
 
 /// Finds the address in a folder; `None` if no hearken is listening.
-pub fn find(folder: &Path) -> Option<DoorAddress> {
+pub fn find(folder: &Path) -> Option<HookAddress> {
     let lock = File::open(folder.join(LOCK)).ok()?;
     // If the lock is free, the hearken that listened is gone.
     if lock.try_lock_shared().is_ok() {
@@ -168,7 +168,7 @@ pub fn find(folder: &Path) -> Option<DoorAddress> {
     let port = said.get("port").and_then(Value::as_u64)?;
     let secret = said.get("secret").and_then(Value::as_str)?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    (!secret.is_empty() && secret.chars().all(plain)).then_some(DoorAddress {
+    (!secret.is_empty() && secret.chars().all(plain)).then_some(HookAddress {
         port: u16::try_from(port).ok().filter(|port| *port > 0)?,
         secret: secret.to_owned(),
         terms: HookTerms {
@@ -193,7 +193,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("state/hearken");
         assert!(find(&folder).is_none(), "nobody was ever there");
-        let mut door = Door::take(&folder).unwrap();
+        let mut door = HookEndpoint::take(&folder).unwrap();
         assert!(find(&folder).is_none(), "it is not open yet");
         door.open(4711, "s3cret", HookTerms::default()).unwrap();
         #[cfg(unix)]
@@ -212,11 +212,14 @@ mod tests {
         };
         door.open(4711, "s3cret", terms).unwrap();
         assert_eq!(find(&folder).unwrap().terms, terms);
-        assert!(matches!(Door::take(&folder), Err(NoDoor::Taken)));
+        assert!(matches!(
+            HookEndpoint::take(&folder),
+            Err(HookEndpointError::Taken)
+        ));
         drop(door);
         assert!(find(&folder).is_none());
         assert!(!folder.join(FILE).exists(), "it is taken away");
-        Door::take(&folder).unwrap();
+        HookEndpoint::take(&folder).unwrap();
     }
 
     #[test]
@@ -226,7 +229,7 @@ mod tests {
         std::fs::write(folder.join(FILE), r#"{"port":1,"secret":"left"}"#).unwrap();
         std::fs::write(folder.join(LOCK), "").unwrap();
         assert!(find(folder).is_none(), "nobody holds the lock");
-        let door = Door::take(folder).unwrap();
+        let door = HookEndpoint::take(folder).unwrap();
         assert!(find(folder).is_some());
         for odd in [
             "",

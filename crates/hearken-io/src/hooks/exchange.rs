@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use super::door::DoorAddress;
+use super::door::HookAddress;
 
 /// The largest answer, in bytes.
 const MOST_ANSWER: usize = 1024 * 1024;
@@ -42,7 +42,7 @@ pub(crate) struct ParsedAnswer {
 
 impl Exchange {
     /// Sends a message; `None` if nobody takes the connection. Each step of it takes at most `limit`.
-    pub fn open(knock: &DoorAddress, to: &str, message: &[u8], limit: Duration) -> Option<Self> {
+    pub fn open(knock: &HookAddress, to: &str, message: &[u8], limit: Duration) -> Option<Self> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, knock.port));
         let mut stream = TcpStream::connect_timeout(&address, limit).ok()?;
         stream.set_write_timeout(Some(limit)).ok()?;

@@ -144,7 +144,7 @@ fn put_texts(message: &mut Vec<u8>, texts: &[Value]) {
     message.extend_from_slice(added.as_bytes());
 }
 
-fn tell_too_large(knock: &door::DoorAddress) {
+fn tell_too_large(knock: &door::HookAddress) {
     let until = Instant::now() + SHORT;
     // Nothing is printed, and no reader is needed.
     let nobody = std::io::stderr();
@@ -200,7 +200,7 @@ fn decides(decision: &Value) -> bool {
 
 /// Posts a message and returns the answer; `None` if none arrives in time, or its reader is gone.
 fn post(
-    knock: &door::DoorAddress,
+    knock: &door::HookAddress,
     to: &str,
     message: &[u8],
     until: Instant,

@@ -21,7 +21,7 @@ const WAITED_IN_VAIN: u16 = 504;
 
 /// A message on its way.
 #[derive(Debug)]
-pub(super) struct Errand {
+pub(super) struct ListenerCall {
     /// The folder in which a listening hearken has its address.
     pub folder: PathBuf,
     /// The path, after the secret.
@@ -34,7 +34,7 @@ pub(super) struct Errand {
 
 /// What became of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum ErrandOutcome {
+pub(super) enum ListenerCallOutcome {
     /// No hearken listens.
     Nobody,
     /// It was answered.
@@ -49,19 +49,19 @@ pub(super) enum ErrandOutcome {
     Cancelled,
 }
 
-impl Errand {
+impl ListenerCall {
     /// Sends the message and waits for its answer; `waits` is called again and again meanwhile.
-    pub fn run(&self, waits: &mut impl FnMut()) -> ErrandOutcome {
+    pub fn run(&self, waits: &mut impl FnMut()) -> ListenerCallOutcome {
         let Some(knock) = door::find(&self.folder) else {
-            return ErrandOutcome::Nobody;
+            return ListenerCallOutcome::Nobody;
         };
         let exchange = Exchange::open(&knock, self.to, self.body.as_bytes(), LOOK);
         let Some(mut exchange) = exchange else {
-            return ErrandOutcome::Nobody;
+            return ListenerCallOutcome::Nobody;
         };
         loop {
             if self.cancelled.load(Ordering::SeqCst) {
-                return ErrandOutcome::Cancelled;
+                return ListenerCallOutcome::Cancelled;
             }
             match exchange.read() {
                 ReadStep::More => {}
@@ -70,12 +70,12 @@ impl Errand {
             }
         }
         let Some(answer) = exchange.answer() else {
-            return ErrandOutcome::Lost;
+            return ListenerCallOutcome::Lost;
         };
         match (answer.status, serde_json::from_slice(&answer.body)) {
-            (OK, Ok(said)) => ErrandOutcome::Answered(said),
-            (WAITED_IN_VAIN, _) => ErrandOutcome::Unanswered,
-            _ => ErrandOutcome::Refused,
+            (OK, Ok(said)) => ListenerCallOutcome::Answered(said),
+            (WAITED_IN_VAIN, _) => ListenerCallOutcome::Unanswered,
+            _ => ListenerCallOutcome::Refused,
         }
     }
 }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use errand::{Errand, ErrandOutcome};
+use errand::{ListenerCall, ListenerCallOutcome};
 use tool_server::{McpServer, McpStep};
 
 /// The longest line that is read, in bytes: longer than any call of a tool.
@@ -45,7 +45,7 @@ enum McpFact {
     /// The agent is gone.
     End,
     /// What became of an errand.
-    Done(u64, ErrandOutcome),
+    Done(u64, ListenerCallOutcome),
     /// An errand still waits for the person.
     Waits(u64),
     /// Prompts of the person.
@@ -200,7 +200,7 @@ impl McpDesk {
     /// Sends a message to the listening hearken, and waits for its answer in a thread.
     fn send(&mut self, key: u64, to: &'static str, body: Value) {
         let cancelled = Arc::new(AtomicBool::new(false));
-        let errand = Errand {
+        let errand = ListenerCall {
             folder: self.folder.clone(),
             to,
             body: self.signed(body).to_string(),
@@ -226,7 +226,7 @@ impl McpDesk {
             .name("mcp call".to_owned())
             .spawn(run);
         if started.is_err() {
-            let _ = facts.try_send(McpFact::Done(key, ErrandOutcome::Nobody));
+            let _ = facts.try_send(McpFact::Done(key, ListenerCallOutcome::Nobody));
         }
     }
 
@@ -239,14 +239,14 @@ impl McpDesk {
             loop {
                 let mut body = signed.clone();
                 body["taken"] = taken.load(Ordering::SeqCst).into();
-                let errand = Errand {
+                let errand = ListenerCall {
                     folder: folder.clone(),
                     to: "mcp/listen",
                     body: body.to_string(),
                     cancelled: Arc::default(),
                 };
                 match errand.run(&mut || {}) {
-                    ErrandOutcome::Answered(said) => {
+                    ListenerCallOutcome::Answered(said) => {
                         let fresh = new_prompts(&said, taken.load(Ordering::SeqCst));
                         let count = fresh.len() as u64;
                         let before = taken.load(Ordering::SeqCst);
@@ -261,11 +261,11 @@ impl McpDesk {
                             thread::sleep(PAUSE);
                         }
                     }
-                    ErrandOutcome::Unanswered => {}
-                    ErrandOutcome::Nobody
-                    | ErrandOutcome::Lost
-                    | ErrandOutcome::Refused
-                    | ErrandOutcome::Cancelled => thread::sleep(PAUSE),
+                    ListenerCallOutcome::Unanswered => {}
+                    ListenerCallOutcome::Nobody
+                    | ListenerCallOutcome::Lost
+                    | ListenerCallOutcome::Refused
+                    | ListenerCallOutcome::Cancelled => thread::sleep(PAUSE),
                 }
             }
         };
@@ -279,7 +279,7 @@ impl McpDesk {
     fn leave(&self) {
         let until = Instant::now() + FAREWELL;
         let cancelled = Arc::new(AtomicBool::new(false));
-        let errand = Errand {
+        let errand = ListenerCall {
             folder: self.folder.clone(),
             to: "mcp/leave",
             body: self.signed(json!({})).to_string(),

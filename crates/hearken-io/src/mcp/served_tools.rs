@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use super::errand::ErrandOutcome;
+use super::errand::ListenerCallOutcome;
 
 /// The longest text that is announced or asked, in characters.
 const LONGEST_TEXT: usize = 4000;
@@ -119,10 +119,10 @@ impl Tool {
     }
 
     /// Returns the result for the outcome of the message.
-    pub fn result(self, outcome: &ErrandOutcome) -> ToolResult {
+    pub fn result(self, outcome: &ListenerCallOutcome) -> ToolResult {
         let said = match outcome {
-            ErrandOutcome::Answered(said) => said,
-            ErrandOutcome::Nobody => {
+            ListenerCallOutcome::Answered(said) => said,
+            ListenerCallOutcome::Nobody => {
                 let what = match self {
                     Self::Announce => "nobody listens, and nothing was announced",
                     Self::Ask => "nobody was asked",
@@ -132,16 +132,18 @@ impl Tool {
                 );
                 return (words, true);
             }
-            ErrandOutcome::Lost => {
+            ListenerCallOutcome::Lost => {
                 let words = match self {
                     Self::Announce => "hearken ended. Perhaps it was announced, and perhaps not.",
                     Self::Ask => "hearken ended before anybody answered.",
                 };
                 return (words.to_owned(), true);
             }
-            ErrandOutcome::Unanswered => return ("Nobody answered in time.".to_owned(), true),
-            ErrandOutcome::Refused => return ("hearken did not take it.".to_owned(), true),
-            ErrandOutcome::Cancelled => return ("It was cancelled.".to_owned(), true),
+            ListenerCallOutcome::Unanswered => {
+                return ("Nobody answered in time.".to_owned(), true);
+            }
+            ListenerCallOutcome::Refused => return ("hearken did not take it.".to_owned(), true),
+            ListenerCallOutcome::Cancelled => return ("It was cancelled.".to_owned(), true),
         };
         if let Some(error) = said.get("error").and_then(Value::as_str) {
             return (format!("hearken did not take it: {error}."), true);

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::errand::ErrandOutcome;
+use super::errand::ListenerCallOutcome;
 use super::served_tools::{CHANNEL, INSTRUCTIONS, Tool, ToolResult};
 
 /// The versions of the protocol that are spoken, the newest first.
@@ -68,7 +68,7 @@ pub(super) struct AboutAgent {
 
 /// What is under way at the listening hearken.
 #[derive(Debug, Clone, PartialEq)]
-enum UnderWay {
+enum ToolRequest {
     /// A call of a tool.
     Call {
         id: Value,
@@ -87,7 +87,7 @@ pub(super) struct McpServer {
     listens: bool,
     about: AboutAgent,
     next: u64,
-    under_way: BTreeMap<u64, UnderWay>,
+    under_way: BTreeMap<u64, ToolRequest>,
 }
 
 impl McpServer {
@@ -212,7 +212,7 @@ impl McpServer {
         let Some(tool) = Tool::ALL.into_iter().find(|tool| tool.name() == name) else {
             return vec![error(id, BAD_PARAMS, "unknown tool")];
         };
-        let is_same = |it: &UnderWay| matches!(it, UnderWay::Call { id: of, .. } if of == id);
+        let is_same = |it: &ToolRequest| matches!(it, ToolRequest::Call { id: of, .. } if of == id);
         if self.under_way.values().any(is_same) {
             return vec![error(id, INVALID, "this id is in use")];
         }
@@ -227,7 +227,7 @@ impl McpServer {
         }
         let token = params.pointer("/_meta/progressToken");
         let token = token.filter(|it| it.is_string() || it.is_number());
-        let call = UnderWay::Call {
+        let call = ToolRequest::Call {
             id: id.clone(),
             tool,
             progress: token.map(|token| (token.clone(), 0)),
@@ -245,7 +245,7 @@ impl McpServer {
         }
     }
 
-    fn send(&mut self, what: UnderWay, to: &'static str, body: Value) -> McpStep {
+    fn send(&mut self, what: ToolRequest, to: &'static str, body: Value) -> McpStep {
         self.next += 1;
         let key = self.next;
         self.under_way.insert(key, what);
@@ -257,8 +257,7 @@ impl McpServer {
             "notifications/initialized" if self.channel => self.listen(),
             "notifications/cancelled" => {
                 let wanted = params.get("requestId");
-                let is_it =
-                    |it: &UnderWay| matches!(it, UnderWay::Call { id, .. } if Some(id) == wanted);
+                let is_it = |it: &ToolRequest| matches!(it, ToolRequest::Call { id, .. } if Some(id) == wanted);
                 let found = self.under_way.iter().find(|(_, it)| is_it(it));
                 let Some(key) = found.map(|(key, _)| *key) else {
                     return Vec::new();
@@ -278,7 +277,7 @@ impl McpServer {
                 for member in ["tool_name", "description", "input_preview"] {
                     body[member] = params.get(member).cloned().unwrap_or_default();
                 }
-                let what = UnderWay::Permission(request.to_owned());
+                let what = ToolRequest::Permission(request.to_owned());
                 vec![self.send(what, "mcp/permission", body)]
             }
             _ => Vec::new(),
@@ -287,7 +286,7 @@ impl McpServer {
 
     /// Reports to the agent that a call still waits for the person, if it wants to know.
     pub fn waits(&mut self, key: u64) -> Vec<McpStep> {
-        let Some(UnderWay::Call {
+        let Some(ToolRequest::Call {
             progress: Some((token, count)),
             ..
         }) = self.under_way.get_mut(&key)
@@ -301,14 +300,14 @@ impl McpServer {
     }
 
     /// Handles the outcome of the message sent under a number.
-    pub fn done(&mut self, key: u64, outcome: ErrandOutcome) -> Vec<McpStep> {
+    pub fn done(&mut self, key: u64, outcome: ListenerCallOutcome) -> Vec<McpStep> {
         match self.under_way.remove(&key) {
             None => Vec::new(),
-            Some(UnderWay::Call { id, tool, .. }) => {
+            Some(ToolRequest::Call { id, tool, .. }) => {
                 vec![result(&id, &tool_result(&tool.result(&outcome)))]
             }
-            Some(UnderWay::Permission(request)) => {
-                let ErrandOutcome::Answered(said) = outcome else {
+            Some(ToolRequest::Permission(request)) => {
+                let ListenerCallOutcome::Answered(said) = outcome else {
                     return Vec::new();
                 };
                 let behavior = said.get("behavior").and_then(Value::as_str);

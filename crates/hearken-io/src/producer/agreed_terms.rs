@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value, json};
 
-use super::backlog::{EventNumbers, Parcel};
+use super::backlog::{EventFrame, EventNumbers};
 use super::event_kinds::EventKind;
 
 /// The languages that are declared.
@@ -99,7 +99,7 @@ impl AgreedTerms {
 
     /// Returns whether an event is for this subscriber. A question that it can't answer is not, urgent or not
     /// (5.3.1.4); anything else urgent is (5.5.4); its filters decide the rest.
-    pub(super) fn lets_through(&self, parcel: &Parcel) -> bool {
+    pub(super) fn lets_through(&self, parcel: &EventFrame) -> bool {
         // Text that is not an event passes if the subscriber accepts all of the protocol's own types.
         let kind = parcel.kind().unwrap_or("aaep:agent.");
         if EventKind::from_wire(kind).is_some_and(|kind| !self.answers(kind)) {

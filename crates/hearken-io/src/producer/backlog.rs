@@ -31,12 +31,12 @@ const MAX_NUMBERED: usize = 256;
 
 /// One frame, and the event in it if it is one.
 #[derive(Debug)]
-pub(super) struct Parcel {
+pub(super) struct EventFrame {
     frame: Arc<Frame>,
     event: Option<Map<String, Value>>,
 }
 
-impl Parcel {
+impl EventFrame {
     pub(super) fn new(frame: Arc<Frame>) -> Self {
         let event = match serde_json::from_str(&frame.text) {
             Ok(Value::Object(event)) => Some(event),
@@ -73,13 +73,13 @@ impl Parcel {
     }
 
     /// Returns whether a chunk continues where another one ended.
-    fn follows(&self, other: &Parcel) -> bool {
-        let number = |parcel: &Parcel| parcel.event.as_ref()?.get("position")?.as_u64();
-        let length = |parcel: &Parcel| Some(parcel.text("chunk")?.chars().count() as u64);
+    fn follows(&self, other: &EventFrame) -> bool {
+        let number = |parcel: &EventFrame| parcel.event.as_ref()?.get("position")?.as_u64();
+        let length = |parcel: &EventFrame| Some(parcel.text("chunk")?.chars().count() as u64);
         let same = ["output_id", "content_type", "language"]
             .iter()
             .all(|field| self.text(field) == other.text(field));
-        let size = |parcel: &Parcel| parcel.text("chunk").map_or(0, str::len);
+        let size = |parcel: &EventFrame| parcel.text("chunk").map_or(0, str::len);
         let end = number(other).zip(length(other)).map(|(at, len)| at + len);
         same && !other.completes()
             && end.is_some()
@@ -88,7 +88,7 @@ impl Parcel {
     }
 
     /// Prepends an earlier chunk: the result is this event, starting sooner.
-    fn begun_by(&mut self, earlier: &Parcel) {
+    fn begun_by(&mut self, earlier: &EventFrame) {
         let chunk = [earlier.text("chunk"), self.text("chunk")]
             .map(Option::unwrap_or_default)
             .concat();
@@ -114,7 +114,7 @@ enum Growth {
 
 #[derive(Debug)]
 struct BacklogSlot {
-    parcel: Parcel,
+    parcel: EventFrame,
     growth: Growth,
     session: Option<String>,
     number: Option<u64>,
@@ -178,7 +178,7 @@ impl Backlog {
     }
 
     /// Numbers an event and returns it immediately, ahead of everything that waits.
-    pub(super) fn pass(&mut self, parcel: Parcel, numbers: &mut EventNumbers) -> Arc<Frame> {
+    pub(super) fn pass(&mut self, parcel: EventFrame, numbers: &mut EventNumbers) -> Arc<Frame> {
         let slot = self.slot(parcel, Growth::Never, numbers);
         let resumable = self.is_empty();
         slot.sealed(resumable)
@@ -186,7 +186,7 @@ impl Backlog {
 
     /// Adds an event that must wait. `wanted` says whether the subscriber wants text to be cut at its
     /// end.
-    pub(super) fn hold(&mut self, parcel: Parcel, wanted: bool, numbers: &mut EventNumbers) {
+    pub(super) fn hold(&mut self, parcel: EventFrame, wanted: bool, numbers: &mut EventNumbers) {
         let growth = match parcel.known() {
             Some(EventKind::OutputStreaming) => Growth::Text {
                 well_cut: wanted || parcel.completes(),
@@ -228,7 +228,12 @@ impl Backlog {
         Some(slot.sealed(resumable))
     }
 
-    fn slot(&mut self, parcel: Parcel, growth: Growth, numbers: &mut EventNumbers) -> BacklogSlot {
+    fn slot(
+        &mut self,
+        parcel: EventFrame,
+        growth: Growth,
+        numbers: &mut EventNumbers,
+    ) -> BacklogSlot {
         let place = self.arrived;
         self.arrived += 1;
         let session = parcel.text("session_id").map(str::to_owned);
@@ -264,7 +269,7 @@ struct NumberedEvent {
 
 impl EventNumbers {
     /// Returns the number of a session's next event; `None` if the session has no numbers.
-    fn give(&mut self, session: &str, parcel: &Parcel) -> Option<u64> {
+    fn give(&mut self, session: &str, parcel: &EventFrame) -> Option<u64> {
         let own = parcel.event.as_ref()?.get("sequence_number")?.as_u64()?;
         let number = *self.next.get(session).unwrap_or(&own);
         if parcel.known().is_some_and(EventKind::ends_session) {
@@ -324,21 +329,21 @@ mod tests {
     }
 
     impl EventSource {
-        fn parcel(&mut self, critical: bool, fields: Value) -> Parcel {
+        fn parcel(&mut self, critical: bool, fields: Value) -> EventFrame {
             let mut event = json!({"event_id": format!("evt_{}", self.number),
                 "session_id": "sess_1", "sequence_number": self.number});
             let fields = fields.as_object().unwrap().clone();
             event.as_object_mut().unwrap().extend(fields);
             let event_id = Some(format!("evt_{}", self.number));
             self.number += 1;
-            Parcel::new(Arc::new(Frame {
+            EventFrame::new(Arc::new(Frame {
                 event_id,
                 critical,
                 text: event.to_string(),
             }))
         }
 
-        fn chunk(&mut self, text: &str, hint: &str) -> Parcel {
+        fn chunk(&mut self, text: &str, hint: &str) -> EventFrame {
             let position = self.position;
             self.position += text.chars().count() as u64;
             let complete = hint == "completion";
@@ -349,7 +354,7 @@ mod tests {
             )
         }
 
-        fn progress(&mut self, percent: u64) -> Parcel {
+        fn progress(&mut self, percent: u64) -> EventFrame {
             let kind = EventKind::ProgressUpdated.wire();
             self.parcel(
                 false,
@@ -357,7 +362,7 @@ mod tests {
             )
         }
 
-        fn question(&mut self) -> Parcel {
+        fn question(&mut self) -> EventFrame {
             self.parcel(
                 true,
                 json!({"type": EventKind::AwaitingConfirmation.wire()}),
@@ -365,7 +370,7 @@ mod tests {
         }
     }
 
-    fn hold(backlog: &mut Backlog, numbers: &mut EventNumbers, parcel: Parcel) {
+    fn hold(backlog: &mut Backlog, numbers: &mut EventNumbers, parcel: EventFrame) {
         let wanted = ["sentence", "completion"].contains(&parcel.hint());
         backlog.hold(parcel, wanted, numbers);
     }

@@ -12,7 +12,7 @@ use bytes::{Buf, BytesMut};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::duplex_subscription::{DialogueInput, Farewell, MessageRole, Wire};
+use super::duplex_subscription::{DialogueInput, Farewell, MessageConnection, MessageRole};
 
 /// The largest message accepted, in bytes (3.7).
 const MAX_MESSAGE_BYTES: usize = 64 * 1024;
@@ -191,7 +191,7 @@ impl<R, W> Framed<R, W> {
     }
 }
 
-impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Wire for Framed<R, W> {
+impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> MessageConnection for Framed<R, W> {
     async fn hear(&mut self) -> DialogueInput {
         loop {
             match self.take() {

@@ -63,7 +63,7 @@ pub(super) enum Farewell {
 }
 
 /// A connection for whole messages in both directions.
-pub(super) trait Wire: Send {
+pub(super) trait MessageConnection: Send {
     /// Waits for the next input; dropping the wait loses nothing.
     fn hear(&mut self) -> impl Future<Output = DialogueInput> + Send;
 
@@ -104,7 +104,7 @@ enum Consequence {
 }
 
 /// Serves one connection to its end.
-pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
+pub(super) async fn converse(producer: Producer, mut wire: impl MessageConnection) {
     let mut held: Option<OpenSubscription> = None;
     let mut patience = std::pin::pin!(tokio::time::sleep(HANDSHAKE_TIME));
     let mut requests = FuturesUnordered::new();

@@ -16,7 +16,7 @@ use crate::platform::sockets::{self, UnixListener, UnixStream};
 
 /// A place where a producer can be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entrance {
+pub enum ListenAddress {
     /// A host and a port, for HTTP and WebSocket; port 0 means any free one.
     Address(String),
     /// The path of a Unix socket.
@@ -27,7 +27,7 @@ pub enum Entrance {
     Pipes,
 }
 
-impl fmt::Display for Entrance {
+impl fmt::Display for ListenAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(address) => write!(f, "http://{address}"),
@@ -39,7 +39,7 @@ impl fmt::Display for Entrance {
 }
 
 /// A place with a listener.
-pub(super) enum Door {
+pub(super) enum BoundListener {
     Tcp(TcpListener),
     Unix {
         listener: UnixListener,
@@ -62,25 +62,25 @@ impl Drop for SocketFile {
 }
 
 /// An accepted connection.
-pub(super) enum Caller {
+pub(super) enum AcceptedConnection {
     Tcp(TcpStream),
     Unix(UnixStream),
     Pipe(pipes::Pipe),
 }
 
-impl Door {
+impl BoundListener {
     /// Opens a place; returns the place as resolved. Pipes have no door.
     ///
     /// # Errors
     /// When the address can't be resolved or bound, or the path is taken.
-    pub(super) async fn open(place: &Entrance) -> io::Result<(Option<Self>, Entrance)> {
+    pub(super) async fn open(place: &ListenAddress) -> io::Result<(Option<Self>, ListenAddress)> {
         match place {
-            Entrance::Address(address) => {
+            ListenAddress::Address(address) => {
                 let listener = TcpListener::bind(address).await?;
-                let bound = Entrance::Address(listener.local_addr()?.to_string());
+                let bound = ListenAddress::Address(listener.local_addr()?.to_string());
                 Ok((Some(Self::Tcp(listener)), bound))
             }
-            Entrance::Socket(path) => {
+            ListenAddress::Socket(path) => {
                 make_room(path).await?;
                 let listener = UnixListener::bind(path)?;
                 let _file = SocketFile { path: path.clone() };
@@ -88,29 +88,34 @@ impl Door {
                 keep_for_owner(path)?;
                 Ok((Some(Self::Unix { listener, _file }), place.clone()))
             }
-            Entrance::Pipe(name) => {
+            ListenAddress::Pipe(name) => {
                 // Only this person has access to it (B.3.2).
                 Ok((
                     Some(Self::Pipe(pipes::PipeListener::open(name)?)),
                     place.clone(),
                 ))
             }
-            Entrance::Pipes => Ok((None, Entrance::Pipes)),
+            ListenAddress::Pipes => Ok((None, ListenAddress::Pipes)),
         }
     }
 
     /// Accepts the next caller at the door; one of another user is turned away without a word.
-    pub(super) fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<Caller>> {
+    pub(super) fn poll_accept(
+        &self,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<AcceptedConnection>> {
         match self {
             Self::Tcp(listener) => listener
                 .poll_accept(context)
-                .map_ok(|(stream, _)| Caller::Tcp(stream)),
-            Self::Pipe(listener) => listener.poll_accept(context).map_ok(Caller::Pipe),
+                .map_ok(|(stream, _)| AcceptedConnection::Tcp(stream)),
+            Self::Pipe(listener) => listener
+                .poll_accept(context)
+                .map_ok(AcceptedConnection::Pipe),
             Self::Unix { listener, .. } => loop {
                 match listener.poll_accept(context) {
                     Poll::Ready(Ok((stream, _))) => {
                         if sockets::peer(&stream).is_ok_and(|peer| peer == sockets::user()) {
-                            return Poll::Ready(Ok(Caller::Unix(stream)));
+                            return Poll::Ready(Ok(AcceptedConnection::Unix(stream)));
                         }
                     }
                     Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),

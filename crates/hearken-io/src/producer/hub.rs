@@ -36,7 +36,7 @@ pub(super) enum Subscriber {
 
 /// How much of the missed events a new subscriber was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Resumed {
+pub(super) enum ResumeOutcome {
     /// It requested nothing.
     Fresh,
     /// Everything after the event it named.
@@ -68,25 +68,25 @@ impl Hub {
         &mut self,
         last: Option<&str>,
         listener: Subscriber,
-    ) -> Result<(u64, Arc<Queue>, Resumed), HubFull> {
+    ) -> Result<(u64, Arc<Queue>, ResumeOutcome), HubFull> {
         if self.ended || self.subscribers.len() >= MAX_SUBSCRIBERS {
             return Err(HubFull);
         }
         let queue = Arc::new(Queue::default());
         let resumed = match last {
-            None => Resumed::Fresh,
+            None => ResumeOutcome::Fresh,
             Some(last) => {
                 let known = self
                     .kept
                     .iter()
                     .position(|frame| frame.event_id.as_deref() == Some(last));
                 match known {
-                    None => Resumed::AgedOut,
+                    None => ResumeOutcome::AgedOut,
                     Some(index) => {
                         for frame in self.kept.iter().skip(index + 1) {
                             self.dropped += queue.push(Arc::clone(frame));
                         }
-                        Resumed::Whole
+                        ResumeOutcome::Whole
                     }
                 }
             }
@@ -180,10 +180,10 @@ mod tests {
             hub.publish(&frame(number));
         }
         let (_, queue, resumed) = hub.subscribe(Some("evt_2"), Subscriber::Plain).unwrap();
-        assert_eq!(resumed, Resumed::Whole);
+        assert_eq!(resumed, ResumeOutcome::Whole);
         assert_eq!(first(&queue).await.as_deref(), Some("evt_3"));
         let (_, queue, resumed) = hub.subscribe(None, Subscriber::Plain).unwrap();
-        assert_eq!(resumed, Resumed::Fresh);
+        assert_eq!(resumed, ResumeOutcome::Fresh);
         assert_eq!(first(&queue).await, None);
     }
 
@@ -196,11 +196,11 @@ mod tests {
         assert_eq!(hub.kept.len(), KEPT_EVENTS);
         assert_eq!(
             hub.subscribe(Some("evt_2"), Subscriber::Plain).unwrap().2,
-            Resumed::AgedOut
+            ResumeOutcome::AgedOut
         );
         assert_eq!(
             hub.subscribe(Some("evt_3"), Subscriber::Plain).unwrap().2,
-            Resumed::Whole
+            ResumeOutcome::Whole
         );
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::event_template::Template;
 use super::producer_handle::Producer;
-use super::producer_state::{Posed, QuestionExtras};
+use super::producer_state::{PoseOutcome, QuestionExtras};
 
 impl Producer {
     /// Opens a session of the agent that this `producer` object describes (chapter 3.2.6) and returns its id; its first
@@ -27,7 +27,7 @@ impl Producer {
 
     /// Sends a question of a session and opens it. If every subscriber has declared that it can't answer one of its
     /// kind, it is not asked: it immediately ends with its default (5.3.1.4, 5.3.1.5).
-    pub fn ask(&self, session: &str, template: &Template, asking: QuestionExtras) -> Posed {
+    pub fn ask(&self, session: &str, template: &Template, asking: QuestionExtras) -> PoseOutcome {
         self.shared()
             .change(|state, now| state.ask(session, template, asking, now))
     }

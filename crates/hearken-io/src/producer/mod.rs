@@ -49,7 +49,7 @@ mod verdict;
 mod websocket_upgrade;
 
 pub use admission::Admission;
-pub use endpoints::Entrance;
+pub use endpoints::ListenAddress;
 pub use event_kinds::{CRITICAL, EventKind};
 pub use event_template::Template;
 pub use host::{
@@ -59,10 +59,10 @@ pub use host_events::{AnswerKind, Hearer, ProducerEvent};
 pub use manifest_key::{NoKey, Signer};
 pub use posted_reply::Malformed;
 pub use producer_handle::Producer;
-pub use producer_server::{Running, serve};
+pub use producer_server::{RunningServer, serve};
 pub use producer_settings::{ProducerSettings, TimeSource};
-pub use producer_state::{Posed, QuestionExtras};
+pub use producer_state::{PoseOutcome, QuestionExtras};
 pub use reply_judgement::{AskedChoice, QuestionOutcome, QuestionTerms, ResponseKind};
 pub use routes::PROMPTS;
-pub use session_snapshot::{Lasting, OpenSessions};
+pub use session_snapshot::{OpenSessions, Retention};
 pub use verdict::{PostVerdict, PostedMessage};

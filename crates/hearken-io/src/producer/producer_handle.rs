@@ -14,7 +14,7 @@ use super::host_events::{AnswerKind, ProducerEvent};
 use super::hub::{HubFull, Subscriber};
 use super::posted_reply::Malformed;
 use super::producer_state::ProducerState;
-use super::session_snapshot::Lasting;
+use super::session_snapshot::Retention;
 use super::state_lock::{ProducerShared, Subscription};
 use super::verdict::{PostVerdict, PostedMessage};
 
@@ -125,7 +125,7 @@ impl Producer {
     }
 
     /// Sends an event from outside to every subscriber; later subscribers are told whatever in it still applies.
-    pub fn publish(&self, text: &str, lasting: &Lasting) {
+    pub fn publish(&self, text: &str, lasting: &Retention) {
         self.shared.change(|state, _| state.publish(text, lasting));
     }
 

@@ -18,7 +18,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::byte_framing::Framed;
 use super::duplex_subscription;
-use super::endpoints::{Caller, Door, Entrance};
+use super::endpoints::{AcceptedConnection, BoundListener, ListenAddress};
 use super::producer_handle::Producer;
 use super::producer_settings::ProducerSettings;
 use super::routes;
@@ -38,10 +38,10 @@ const STOP_TIME: Duration = Duration::from_secs(2);
 /// How long accepting pauses after an error, so that a shortage of descriptors causes no busy loop.
 const ACCEPT_REST: Duration = Duration::from_millis(100);
 
-/// A running server. Dropping it kills everything immediately, as a crash would; [`Running::stop`]
+/// A running server. Dropping it kills everything immediately, as a crash would; [`RunningServer::stop`]
 /// ends it in good order.
-pub struct Running {
-    places: Vec<Entrance>,
+pub struct RunningServer {
+    places: Vec<ListenAddress>,
     producer: Producer,
     stopping: watch::Sender<bool>,
     task: JoinHandle<()>,
@@ -51,20 +51,23 @@ pub struct Running {
 ///
 /// # Errors
 /// When a place is not available; places opened before it are closed again.
-pub async fn serve(places: &[Entrance], settings: ProducerSettings) -> io::Result<Running> {
+pub async fn serve(
+    places: &[ListenAddress],
+    settings: ProducerSettings,
+) -> io::Result<RunningServer> {
     let mut doors = Vec::new();
     let mut bound = Vec::new();
     for place in places {
-        let (door, place) = Door::open(place).await?;
+        let (door, place) = BoundListener::open(place).await?;
         doors.extend(door);
         bound.push(place);
     }
     let shared = Arc::new(ProducerShared::new(settings, &bound));
     let producer = Producer::new(Arc::clone(&shared));
     let (stopping, stop) = watch::channel(false);
-    let pipes = bound.contains(&Entrance::Pipes);
+    let pipes = bound.contains(&ListenAddress::Pipes);
     let task = tokio::spawn(attend(doors, pipes, shared, producer.clone(), stop));
-    Ok(Running {
+    Ok(RunningServer {
         places: bound,
         producer,
         stopping,
@@ -72,9 +75,9 @@ pub async fn serve(places: &[Entrance], settings: ProducerSettings) -> io::Resul
     })
 }
 
-impl Running {
+impl RunningServer {
     /// Returns the places as resolved, in the order requested.
-    pub fn places(&self) -> &[Entrance] {
+    pub fn places(&self) -> &[ListenAddress] {
         &self.places
     }
 
@@ -83,8 +86,8 @@ impl Running {
         self.places
             .iter()
             .find_map(|place| match place {
-                Entrance::Address(address) => address.parse().ok(),
-                Entrance::Socket(_) | Entrance::Pipe(_) | Entrance::Pipes => None,
+                ListenAddress::Address(address) => address.parse().ok(),
+                ListenAddress::Socket(_) | ListenAddress::Pipe(_) | ListenAddress::Pipes => None,
             })
             .unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)))
     }
@@ -115,7 +118,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -124,7 +127,7 @@ impl Drop for Running {
 /// Accepts connections until told to stop. It owns all other tasks: when it is
 /// dropped, so are they.
 async fn attend(
-    doors: Vec<Door>,
+    doors: Vec<BoundListener>,
     pipes: bool,
     shared: Arc<ProducerShared>,
     producer: Producer,
@@ -150,13 +153,13 @@ async fn attend(
                 break;
             }
             accepted = accept(&doors), if connections.len() < MAX_CONNECTIONS => match accepted {
-                Ok(Caller::Tcp(stream)) => {
+                Ok(AcceptedConnection::Tcp(stream)) => {
                     connections.spawn(connection(stream, producer(), stop.clone()));
                 }
-                Ok(Caller::Unix(stream)) => {
+                Ok(AcceptedConnection::Unix(stream)) => {
                     connections.spawn(local(stream, producer()));
                 }
-                Ok(Caller::Pipe(pipe)) => {
+                Ok(AcceptedConnection::Pipe(pipe)) => {
                     let (reader, writer) = tokio::io::split(pipe);
                     let wire = Framed::of_documents(reader, writer);
                     connections.spawn(duplex_subscription::converse(producer(), wire));
@@ -185,7 +188,7 @@ async fn attend(
 async fn connection(stream: TcpStream, producer: Producer, mut stop: watch::Receiver<bool>) {
     // Events are small and each should leave immediately; without the option they only leave later.
     let _ = stream.set_nodelay(true);
-    let turned = routes::Turned::default();
+    let turned = routes::UpgradeSlot::default();
     let service = {
         let (producer, turned) = (producer.clone(), Arc::clone(&turned));
         service_fn(move |request| routes::answer(producer.clone(), request, Arc::clone(&turned)))
@@ -225,7 +228,7 @@ fn framed(stream: UnixStream) -> Framed<OwnedReadHalf, OwnedWriteHalf> {
 }
 
 /// Accepts the next caller at any door.
-async fn accept(doors: &[Door]) -> io::Result<Caller> {
+async fn accept(doors: &[BoundListener]) -> io::Result<AcceptedConnection> {
     std::future::poll_fn(|context| {
         for door in doors {
             if let Poll::Ready(caller) = door.poll_accept(context) {

@@ -15,14 +15,14 @@ use tokio::sync::mpsc;
 use super::agreed_terms::SubscriptionRefusal;
 use super::event_kinds::EventKind;
 use super::event_template::Template;
-use super::hub::{Hub, HubFull, Resumed, Subscriber};
+use super::hub::{Hub, HubFull, ResumeOutcome, Subscriber};
 use super::id_generator::Ids;
 use super::pending_questions::{OpenQuestion, PendingQuestions};
 use super::posted_reply::{Malformed, PostedReply};
 use super::queue::{Frame, Queue};
 use super::reply_judgement::{QuestionOutcome, QuestionTerms};
-use super::running_session::{AgentSession, Sealed};
-use super::session_snapshot::{Lasting, OpenSessions};
+use super::running_session::{AgentSession, EncodedEvent};
+use super::session_snapshot::{OpenSessions, Retention};
 use super::subscription_handshake::Subscriptions;
 use super::verdict::{PostVerdict, PostedMessage};
 
@@ -62,7 +62,7 @@ pub struct QuestionExtras {
 }
 
 /// The result of posing an agent's question.
-pub enum Posed {
+pub enum PoseOutcome {
     /// It is open, under this token.
     Open(String),
     /// No subscriber can answer it: it ended with its default.
@@ -115,17 +115,17 @@ impl ProducerState {
         template: &Template,
         asking: QuestionExtras,
         now: Timestamp,
-    ) -> Posed {
+    ) -> PoseOutcome {
         let kind = asking.asked.kind();
         // With no subscribers at all it is asked: a later one may yet answer it.
         if self.subscriptions.len() > 0 && self.is_deaf_to(kind) {
-            return Posed::Decided(asking.asked.timed_out());
+            return PoseOutcome::Decided(asking.asked.timed_out());
         }
         let Some((sealed, frame)) = self.seal(session, template, now) else {
-            return Posed::TooLate;
+            return PoseOutcome::TooLate;
         };
         let Some(token) = sealed.token else {
-            return Posed::TooLate;
+            return PoseOutcome::TooLate;
         };
         let question = OpenQuestion {
             session: session.to_owned(),
@@ -138,7 +138,7 @@ impl ProducerState {
             outcomes: asking.outcomes,
         };
         self.questions.open(token.clone(), question);
-        Posed::Open(token)
+        PoseOutcome::Open(token)
     }
 
     /// Returns whether no subscriber could answer such a question.
@@ -163,7 +163,7 @@ impl ProducerState {
         session: &str,
         template: &Template,
         now: Timestamp,
-    ) -> Option<(Sealed, Arc<Frame>)> {
+    ) -> Option<(EncodedEvent, Arc<Frame>)> {
         let mut sealed = self
             .sessions
             .get_mut(session)?
@@ -189,7 +189,7 @@ impl ProducerState {
     }
 
     /// Sends an event from outside.
-    pub(super) fn publish(&mut self, text: &str, lasting: &Lasting) {
+    pub(super) fn publish(&mut self, text: &str, lasting: &Retention) {
         let frame = self.standing.take(text, lasting);
         self.hub.publish(&frame);
         self.emitted += 1;
@@ -307,13 +307,13 @@ impl ProducerState {
     ) -> Result<(u64, Arc<Queue>), HubFull> {
         let (number, queue, resumed) = self.hub.subscribe(last, listener)?;
         match resumed {
-            Resumed::Whole => {}
-            Resumed::Fresh => {
+            ResumeOutcome::Whole => {}
+            ResumeOutcome::Fresh => {
                 for frame in self.standing.frames() {
                     queue.push(Arc::clone(frame));
                 }
             }
-            Resumed::AgedOut => {
+            ResumeOutcome::AgedOut => {
                 for frame in self.standing.frames().chain(self.questions.frames()) {
                     queue.push(Arc::clone(frame));
                 }

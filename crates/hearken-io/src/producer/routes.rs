@@ -57,7 +57,7 @@ GET  /aaep/v1/ws                       all of that over a WebSocket (aaep.v1)
 pub(super) type ResponseBody = UnsyncBoxBody<Bytes, std::io::Error>;
 
 /// The connection after a request has turned it into a WebSocket.
-pub(super) type Turned = Arc<Mutex<Option<OnUpgrade>>>;
+pub(super) type UpgradeSlot = Arc<Mutex<Option<OnUpgrade>>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HttpRoute {
@@ -107,7 +107,7 @@ impl HttpRoute {
 }
 
 /// Why a request's body could not be read.
-enum Unread {
+enum BodyError {
     TooLarge,
     TooSlow,
     Broken,
@@ -117,7 +117,7 @@ enum Unread {
 pub(super) async fn answer(
     producer: Producer,
     request: Request<Incoming>,
-    turned: Turned,
+    turned: UpgradeSlot,
 ) -> Result<Response<ResponseBody>, Infallible> {
     let admission = producer.admission().cloned();
     let page = admission
@@ -165,7 +165,7 @@ fn not_admitted(why: NotAdmitted) -> Response<ResponseBody> {
 async fn routed(
     producer: Producer,
     mut request: Request<Incoming>,
-    turned: Turned,
+    turned: UpgradeSlot,
 ) -> Result<Response<ResponseBody>, Infallible> {
     let Some(route) = HttpRoute::of(request.uri().path()) else {
         return Ok(fault(
@@ -222,7 +222,7 @@ async fn routed(
 }
 
 /// Turns a request's connection into a WebSocket.
-fn websocket(request: &mut Request<Incoming>, turned: &Turned) -> Response<ResponseBody> {
+fn websocket(request: &mut Request<Incoming>, turned: &UpgradeSlot) -> Response<ResponseBody> {
     match websocket_upgrade::invite(request) {
         Ok((headers, becomes)) => {
             *turned.lock().unwrap_or_else(PoisonError::into_inner) = Some(becomes);
@@ -418,30 +418,30 @@ async fn prompt(producer: &Producer, prompt: Prompt) -> Response<ResponseBody> {
     }
 }
 
-async fn read(request: Request<Incoming>) -> Result<Bytes, Unread> {
+async fn read(request: Request<Incoming>) -> Result<Bytes, BodyError> {
     let body = Limited::new(request.into_body(), MAX_REQUEST_BYTES).collect();
     match tokio::time::timeout(REQUEST_TIME, body).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Unread::TooLarge),
-        Ok(Err(_)) => Err(Unread::Broken),
-        Err(_elapsed) => Err(Unread::TooSlow),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLarge),
+        Ok(Err(_)) => Err(BodyError::Broken),
+        Err(_elapsed) => Err(BodyError::TooSlow),
     }
 }
 
-impl From<Unread> for Response<ResponseBody> {
-    fn from(unread: Unread) -> Self {
+impl From<BodyError> for Response<ResponseBody> {
+    fn from(unread: BodyError) -> Self {
         match unread {
-            Unread::TooLarge => fault(
+            BodyError::TooLarge => fault(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "too_large",
                 "the body is larger than 64 KiB",
             ),
-            Unread::TooSlow => fault(
+            BodyError::TooSlow => fault(
                 StatusCode::REQUEST_TIMEOUT,
                 "timeout",
                 "the body did not come in time",
             ),
-            Unread::Broken => fault(
+            BodyError::Broken => fault(
                 StatusCode::BAD_REQUEST,
                 "invalid_body",
                 "the body could not be read",

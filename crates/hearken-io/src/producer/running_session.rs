@@ -63,7 +63,7 @@ struct OutputProgress {
 
 /// An event as sent on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sealed {
+pub(super) struct EncodedEvent {
     pub(super) event_id: String,
     pub(super) critical: bool,
     pub(super) json: String,
@@ -91,7 +91,12 @@ impl AgentSession {
 
     /// Builds a complete event from a template. The timestamp never goes back within a session
     /// (chapter 3.2.5), whatever the clock does.
-    pub(super) fn seal(&mut self, template: &Template, ids: &mut Ids, now: Timestamp) -> Sealed {
+    pub(super) fn seal(
+        &mut self,
+        template: &Template,
+        ids: &mut Ids,
+        now: Timestamp,
+    ) -> EncodedEvent {
         let at = self.stamped.map_or(now, |stamped| stamped.max(now));
         self.stamped = Some(at);
         let event_id = ids.mint("evt");
@@ -119,7 +124,7 @@ impl AgentSession {
         }
         event.extend(payload);
         self.sequence += 1;
-        Sealed {
+        EncodedEvent {
             event_id,
             critical: urgency == CRITICAL,
             json: Value::Object(event).to_string(),

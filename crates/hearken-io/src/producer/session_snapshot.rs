@@ -24,7 +24,7 @@ const LARGEST: usize = 256 * 1024;
 
 /// What later subscribers must know of an event from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lasting {
+pub enum Retention {
     /// What an event of AAEP says: the start, the state and the open questions of its session.
     AsItsType,
     /// It replaces the last one of its kind.
@@ -37,14 +37,14 @@ pub enum Lasting {
 
 /// The state of a session: what a subscriber that joins later needs.
 #[derive(Debug, Default)]
-struct Going {
+struct SessionSnapshot {
     started: Option<Arc<Frame>>,
     state: Option<Arc<Frame>>,
     /// The open questions, in the order in which they were asked.
     questions: Vec<Arc<Frame>>,
 }
 
-impl Going {
+impl SessionSnapshot {
     fn size(&self) -> usize {
         let frames = self
             .started
@@ -61,7 +61,7 @@ impl Going {
 pub struct OpenSessions {
     /// The last event of the kind that each new one replaces.
     latest: Option<Arc<Frame>>,
-    sessions: BTreeMap<String, Going>,
+    sessions: BTreeMap<String, SessionSnapshot>,
     /// Their ids, the oldest first.
     order: VecDeque<String>,
     bytes: usize,
@@ -76,7 +76,7 @@ impl OpenSessions {
     }
 
     /// Remembers what later subscribers must know of an event.
-    pub fn note(&mut self, text: &str, lasting: &Lasting) {
+    pub fn note(&mut self, text: &str, lasting: &Retention) {
         self.take(text, lasting);
     }
 
@@ -86,22 +86,22 @@ impl OpenSessions {
     }
 
     /// Builds a frame from an event, and remembers what later subscribers must know of it.
-    pub(super) fn take(&mut self, text: &str, lasting: &Lasting) -> Arc<Frame> {
+    pub(super) fn take(&mut self, text: &str, lasting: &Retention) -> Arc<Frame> {
         let event: Value = serde_json::from_str(text).unwrap_or_default();
         let of = |name: &str| event.get(name).and_then(Value::as_str);
         let frame = Arc::new(Frame {
             event_id: of("event_id").map(str::to_owned),
             // Without the last report, a subscriber would not know whom it follows.
-            critical: of("urgency") == Some("critical") || *lasting == Lasting::Latest,
+            critical: of("urgency") == Some("critical") || *lasting == Retention::Latest,
             text: text.to_owned(),
         });
         match lasting {
-            Lasting::AsItsType => {}
-            Lasting::Latest => self.latest = Some(Arc::clone(&frame)),
-            Lasting::Closes(event) => self.close(event),
-            Lasting::Passing => {}
+            Retention::AsItsType => {}
+            Retention::Latest => self.latest = Some(Arc::clone(&frame)),
+            Retention::Closes(event) => self.close(event),
+            Retention::Passing => {}
         }
-        if *lasting != Lasting::AsItsType {
+        if *lasting != Retention::AsItsType {
             return frame;
         }
         let Some(session) = of("session_id") else {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     fn note(open: &mut OpenSessions, session: usize, kind: &str, more: &str) {
-        open.note(&event(session, kind, more), &Lasting::AsItsType);
+        open.note(&event(session, kind, more), &Retention::AsItsType);
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
             let mut asked: Value =
                 serde_json::from_str(&event(7, "awaiting.confirmation", "")).unwrap();
             asked["reply_token"] = json!(format!("rpl_{n}"));
-            open.note(&asked.to_string(), &Lasting::AsItsType);
+            open.note(&asked.to_string(), &Retention::AsItsType);
         }
         assert_eq!(open.questions_left_out(), 3, "too many of one session");
         note(&mut open, 7, "session.completed", "");
@@ -315,7 +315,7 @@ mod tests {
         note(&mut open, 500, "awaiting.confirmation", "");
         open.note(
             "{}",
-            &Lasting::Closes("evt_500_awaiting.confirmation".to_owned()),
+            &Retention::Closes("evt_500_awaiting.confirmation".to_owned()),
         );
         let counted: usize = open.texts().map(str::len).sum();
         assert_eq!(open.bytes + 2 * usize::from(open.latest.is_some()), counted);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::agreed_terms::{SharedTerms, lock};
-use super::backlog::{Backlog, Parcel};
+use super::backlog::{Backlog, EventFrame};
 use super::queue::{Frame, NextDelivery};
 use super::state_lock::Subscription;
 
@@ -82,7 +82,7 @@ impl Shaper {
 
     /// Accepts an event; returns it if it may leave immediately.
     fn take(&mut self, frame: Arc<Frame>) -> Option<Arc<Frame>> {
-        let parcel = Parcel::new(frame);
+        let parcel = EventFrame::new(frame);
         let terms = &mut *lock(&self.terms);
         if !terms.lets_through(&parcel) {
             return None;

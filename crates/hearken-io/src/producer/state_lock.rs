@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::endpoints::Entrance;
+use super::endpoints::ListenAddress;
 use super::host_events::ProducerEvent;
 use super::producer_settings::ProducerSettings;
 use super::producer_state::ProducerState;
@@ -27,7 +27,7 @@ pub(super) struct ProducerShared {
 }
 
 impl ProducerShared {
-    pub(super) fn new(settings: ProducerSettings, places: &[Entrance]) -> Self {
+    pub(super) fn new(settings: ProducerSettings, places: &[ListenAddress]) -> Self {
         let host = &settings.host;
         let manifest = subscription_handshake::manifest(host, places);
         let signed = settings

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::agreed_terms::{AgreedTerms, LANGUAGES, SharedTerms, SubscriptionRefusal, lock};
-use super::endpoints::Entrance;
+use super::endpoints::ListenAddress;
 use super::event_kinds::EventKind;
 use super::host::Host;
 use super::running_session::AAEP_VERSION;
@@ -154,14 +154,14 @@ impl Subscriptions {
 }
 
 /// Returns the producer's manifest (5.10.1).
-pub(super) fn manifest(host: &Host, places: &[Entrance]) -> Value {
+pub(super) fn manifest(host: &Host, places: &[ListenAddress]) -> Value {
     let mut transports = Vec::new();
     for place in places {
         transports.extend_from_slice(match place {
-            Entrance::Address(_) => &["sse", "websocket"][..],
-            Entrance::Socket(_) => &["unix-socket"],
-            Entrance::Pipe(_) => &["named-pipe"],
-            Entrance::Pipes => &["stdio-jsonrpc"],
+            ListenAddress::Address(_) => &["sse", "websocket"][..],
+            ListenAddress::Socket(_) => &["unix-socket"],
+            ListenAddress::Pipe(_) => &["named-pipe"],
+            ListenAddress::Pipes => &["stdio-jsonrpc"],
         });
     }
     json!({

@@ -19,7 +19,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
-use super::duplex_subscription::{DialogueInput, Farewell, MessageRole, Wire};
+use super::duplex_subscription::{DialogueInput, Farewell, MessageConnection, MessageRole};
 
 /// The subprotocol that must be agreed (B.2.1).
 const SUBPROTOCOL: &str = "aaep.v1";
@@ -85,7 +85,7 @@ impl Socket {
     }
 }
 
-impl Wire for Socket {
+impl MessageConnection for Socket {
     async fn hear(&mut self) -> DialogueInput {
         loop {
             match self.stream.next().await {

@@ -5,7 +5,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 
 use super::*;
-use crate::hooks::door::Door;
+use crate::hooks::door::HookEndpoint;
 
 const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
 const ASK: &str = r#"{"hook_event_name":"PermissionRequest","session_id":"s"}"#;
@@ -23,9 +23,13 @@ const WITH_TEXTS: HookTerms = HookTerms {
 /// Listens once, reads a whole request and answers with these bytes; returns the request.
 fn listener(
     answer: impl AsRef<[u8]> + Send + 'static,
-) -> (tempfile::TempDir, Door, std::thread::JoinHandle<String>) {
+) -> (
+    tempfile::TempDir,
+    HookEndpoint,
+    std::thread::JoinHandle<String>,
+) {
     let folder = tempfile::tempdir().unwrap();
-    let mut door = Door::take(folder.path()).unwrap();
+    let mut door = HookEndpoint::take(folder.path()).unwrap();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     door.open(listener.local_addr().unwrap().port(), "s3cret", WITH_TEXTS)
         .unwrap();
@@ -148,7 +152,7 @@ fn where_nobody_listens_it_ends_at_once() {
     let began = Instant::now();
     assert_eq!(printed(folder.path(), ASK), "");
     // A port without a listener, although the file names it.
-    let mut door = Door::take(folder.path()).unwrap();
+    let mut door = HookEndpoint::take(folder.path()).unwrap();
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .unwrap()
         .local_addr()
@@ -164,7 +168,7 @@ fn where_nobody_listens_it_ends_at_once() {
 #[test]
 fn a_listener_that_hangs_holds_up_a_permission_only_while_somebody_reads() {
     let folder = tempfile::tempdir().unwrap();
-    let mut door = Door::take(folder.path()).unwrap();
+    let mut door = HookEndpoint::take(folder.path()).unwrap();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     door.open(listener.local_addr().unwrap().port(), "s3cret", WITH_TEXTS)
         .unwrap();
@@ -179,7 +183,7 @@ fn a_listener_that_hangs_holds_up_a_permission_only_while_somebody_reads() {
 #[test]
 fn a_listener_that_hangs_holds_up_nothing_but_a_permission() {
     let folder = tempfile::tempdir().unwrap();
-    let mut door = Door::take(folder.path()).unwrap();
+    let mut door = HookEndpoint::take(folder.path()).unwrap();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     door.open(listener.local_addr().unwrap().port(), "s3cret", WITH_TEXTS)
         .unwrap();

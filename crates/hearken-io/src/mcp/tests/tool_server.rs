@@ -47,8 +47,8 @@ fn sent(steps: &[McpStep]) -> (u64, &'static str, Value) {
     }
 }
 
-fn answered(said: Value) -> ErrandOutcome {
-    ErrandOutcome::Answered(said)
+fn answered(said: Value) -> ListenerCallOutcome {
+    ListenerCallOutcome::Answered(said)
 }
 
 fn text(steps: &[McpStep]) -> (String, bool) {
@@ -122,13 +122,13 @@ fn an_announcement_reaches_hearken_or_nobody() {
     let steps = call(&mut server, 6, "announce", json!({"text": "hello"}));
     assert_eq!(steps.len(), 1, "it listens once");
     let (key, ..) = sent(&steps);
-    let (words, is_error) = text(&server.done(key, ErrandOutcome::Nobody));
+    let (words, is_error) = text(&server.done(key, ListenerCallOutcome::Nobody));
     assert!(
         is_error && words.contains("hearken is not running here; nobody listens"),
         "{words}"
     );
     assert_eq!(
-        server.done(key, ErrandOutcome::Nobody),
+        server.done(key, ListenerCallOutcome::Nobody),
         [],
         "it is answered once"
     );
@@ -156,12 +156,20 @@ fn a_question_brings_the_answer_or_why_there_is_none() {
         ),
         (answered(json!({})), "Nobody answered.", true),
         (
-            ErrandOutcome::Lost,
+            ListenerCallOutcome::Lost,
             "hearken ended before anybody answered.",
             true,
         ),
-        (ErrandOutcome::Unanswered, "Nobody answered in time.", true),
-        (ErrandOutcome::Refused, "hearken did not take it.", true),
+        (
+            ListenerCallOutcome::Unanswered,
+            "Nobody answered in time.",
+            true,
+        ),
+        (
+            ListenerCallOutcome::Refused,
+            "hearken did not take it.",
+            true,
+        ),
     ] {
         let arguments = json!({"question": "Which port?", "choices": ["80", "8080"]});
         let (key, to, body) = sent(&call(&mut server, "q", "ask", arguments.clone()));
@@ -196,7 +204,7 @@ fn a_cancelled_call_is_given_up_and_not_answered() {
         |id: u64| json!({"method": "notifications/cancelled", "params": {"requestId": id}});
     assert_eq!(say(&mut server, cancel(2)), []);
     assert_eq!(say(&mut server, cancel(1)), [McpStep::Cancel(key)]);
-    assert_eq!(server.done(key, ErrandOutcome::Cancelled), []);
+    assert_eq!(server.done(key, ListenerCallOutcome::Cancelled), []);
     assert_eq!(say(&mut server, cancel(1)), []);
 }
 
@@ -295,8 +303,8 @@ fn the_channel_relays_permissions_and_prompts() {
     for nothing in [
         answered(json!({})),
         answered(json!({"behavior": "perhaps"})),
-        ErrandOutcome::Nobody,
-        ErrandOutcome::Lost,
+        ListenerCallOutcome::Nobody,
+        ListenerCallOutcome::Lost,
     ] {
         let (key, ..) = sent(&say(&mut server, asks.clone()));
         assert_eq!(server.done(key, nothing), [], "nothing is decided");

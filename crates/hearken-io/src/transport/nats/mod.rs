@@ -28,7 +28,7 @@ use super::halves::{Link, SourceReader};
 use super::link_sink::{LinkSink, SinkGone};
 use super::outside_text::readable;
 use super::transport_settings::LinkSettings;
-use crate::broker::{BrokerAddress, Connected, Lasts, connect, words_of};
+use crate::broker::{BrokerAddress, BrokerStateWatch, Connected, connect, words_of};
 use crate::link::{Cause, Consumer, Fault, Frame, LinkEvent};
 use consumer_place::{ConsumerPlace, PULL, is_durable, is_missing, updated};
 use service_requests::{Course, NatsPoster};
@@ -238,7 +238,7 @@ struct BrokerConnection<'a> {
 impl BrokerConnection<'_> {
     async fn run(
         mut self,
-        mut lasts: Lasts,
+        mut lasts: BrokerStateWatch,
         course: &mut mpsc::UnboundedReceiver<Course>,
         sink: &LinkSink,
     ) -> Result<Fault, SinkGone> {
