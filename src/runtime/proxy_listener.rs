@@ -31,7 +31,8 @@ use crate::producer::{
 };
 use crate::protocol::{Now, Reply};
 use crate::proxy::{
-    self, DecisionOutcome, ListenerNote, ListenerRequest, Notes, Programs, Side, Trouble,
+    self, CopierProblem, DecisionOutcome, ListenerNote, ListenerNoteParser, ListenerRequest,
+    Programs, Side,
 };
 use crate::transport;
 
@@ -99,19 +100,19 @@ pub fn acp_proxy(wanted: ProxyListener) -> anyhow::Result<u8> {
         listener,
     };
     let speaking = wanted.speaking;
-    let say = move |trouble: Trouble| {
+    let say = move |trouble: CopierProblem| {
         // Loaded only now: the bytes must not wait for settings to load.
         let Ok(words) = phrases_for(speaking.config.as_deref(), &speaking.language) else {
             return;
         };
         let text = match trouble {
-            Trouble::PipeListener(error) => {
+            CopierProblem::PipeListener(error) => {
                 let failure =
                     RequestFailure::new("proxy.no_listener").because(Reason::of_system(&error));
                 fault(&failure.into(), &words)
             }
-            Trouble::Again => words.text("proxy.again", &[]),
-            Trouble::Gone => words.text("proxy.gone", &[]),
+            CopierProblem::Again => words.text("proxy.again", &[]),
+            CopierProblem::Gone => words.text("proxy.gone", &[]),
         };
         complain(&text);
     };
@@ -171,7 +172,7 @@ pub async fn acp_listen(name: &str, speaking: SpeechFlags) -> anyhow::Result<Exi
     listener.speaker.begin(&listener.running);
     let mut input = tokio::io::stdin();
     let mut output = tokio::io::stdout();
-    let mut notes = Notes::default();
+    let mut notes = ListenerNoteParser::default();
     let mut piece = vec![0; PIECE];
     loop {
         let deadline = listener.along.deadline();

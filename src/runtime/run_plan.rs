@@ -19,7 +19,7 @@ use crate::dialect::{Identity, Token, TransportKind};
 use crate::keys::{Keymap, Scan};
 use crate::producer;
 use crate::protocol::{Answer, Decision, Response};
-use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Secret, Source, Tls};
+use crate::transport::{LinkSettings, RecordedAnswer, RecordingInfo, Secret, Source, Tls};
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
 use super::agent_commands::{self, AgentCall};
@@ -281,7 +281,7 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
 
 /// Returns what is stored next to a recording, in the protocol's terms.
 pub(super) fn recording(file: &Path) -> Recording {
-    let recorded = Recorded::beside(file);
+    let recorded = RecordingInfo::beside(file);
     let answers = recorded
         .answers
         .into_iter()

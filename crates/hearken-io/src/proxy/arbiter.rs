@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::line_outline::Id;
+use super::line_outline::RpcId;
 
 /// The most questions open for hearken at the same time; a further one is the editor's alone.
 const MOST_OPEN: usize = 256;
@@ -65,14 +65,14 @@ struct OpenDecision {
 #[derive(Debug, Default)]
 pub struct Arbiter {
     last: u64,
-    open: BTreeMap<Id, OpenDecision>,
-    owed: BTreeMap<Id, VecDeque<u64>>,
+    open: BTreeMap<RpcId, OpenDecision>,
+    owed: BTreeMap<RpcId, VecDeque<u64>>,
     debts: usize,
 }
 
 impl Arbiter {
     /// Handles a question from the agent; `written` is its id in the original spelling.
-    pub fn asks(&mut self, id: Id, written: &[u8]) -> QuestionHandling {
+    pub fn asks(&mut self, id: RpcId, written: &[u8]) -> QuestionHandling {
         if let Some(other) = self.open.remove(&id) {
             return QuestionHandling::Twice(other.ticket);
         }
@@ -89,7 +89,7 @@ impl Arbiter {
     }
 
     /// Handles an answer from the editor.
-    pub fn editor_answers(&mut self, id: &Id) -> EditorAnswer {
+    pub fn editor_answers(&mut self, id: &RpcId) -> EditorAnswer {
         if let Some(owed) = self.owed.get_mut(id)
             && let Some(ticket) = owed.pop_front()
         {
@@ -123,7 +123,7 @@ impl Arbiter {
 
     /// Leaves a question to the editor alone: the agent took it back, or the editor's answer can't be recognized.
     /// Returns its ticket, if it was open.
-    pub fn leave(&mut self, id: &Id) -> Option<u64> {
+    pub fn leave(&mut self, id: &RpcId) -> Option<u64> {
         self.open.remove(id).map(|open| open.ticket)
     }
 
@@ -139,7 +139,7 @@ impl Arbiter {
     }
 
     /// Returns whether an answer to this id matters.
-    pub fn is_watched(&self, id: &Id) -> bool {
+    pub fn is_watched(&self, id: &RpcId) -> bool {
         self.open.contains_key(id) || self.owed.contains_key(id)
     }
 
@@ -149,7 +149,7 @@ impl Arbiter {
         (tickets.collect(), self.last)
     }
 
-    fn id_of(&self, ticket: u64) -> Option<Id> {
+    fn id_of(&self, ticket: u64) -> Option<RpcId> {
         let mut open = self.open.iter();
         let found = open.find(|(_, open)| open.ticket == ticket);
         found.map(|(id, _)| id.clone())
@@ -164,8 +164,8 @@ mod tests {
 
     use super::*;
 
-    fn id(number: u8) -> Id {
-        Id::Number(number.to_string())
+    fn id(number: u8) -> RpcId {
+        RpcId::Number(number.to_string())
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(arbiter.decides(1), Treatment::TooLate);
         assert_eq!(arbiter.editor_answers(&id(1)), EditorAnswer::Passes);
         for number in 0..MOST_OPEN {
-            let asked = arbiter.asks(Id::Text(number.to_string()), b"");
+            let asked = arbiter.asks(RpcId::Text(number.to_string()), b"");
             assert!(matches!(asked, QuestionHandling::Open(_)));
         }
         assert_eq!(arbiter.asks(id(2), b"2"), QuestionHandling::EditorAnswer);
@@ -211,7 +211,8 @@ mod tests {
     fn no_owed_answer_is_ever_forgotten() {
         let mut arbiter = Arbiter::default();
         for number in 0..MOST_OWED {
-            let QuestionHandling::Open(ticket) = arbiter.asks(Id::Text(number.to_string()), b"x")
+            let QuestionHandling::Open(ticket) =
+                arbiter.asks(RpcId::Text(number.to_string()), b"x")
             else {
                 panic!("there is room");
             };
@@ -225,7 +226,7 @@ mod tests {
             arbiter.editor_answers(&id(1)),
             EditorAnswer::Decides(ticket)
         );
-        let first = Id::Text("0".to_owned());
+        let first = RpcId::Text("0".to_owned());
         assert_eq!(arbiter.editor_answers(&first), EditorAnswer::Late(1));
     }
 

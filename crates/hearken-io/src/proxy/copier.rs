@@ -20,9 +20,11 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 
 use super::arbiter::{Arbiter, Treatment};
-use super::note_queue::{Tap, TapItem};
+use super::note_queue::{NoteQueue, QueuedNote};
 use super::passage::{EditorReader, EditorWriter, PassedBytes, TAKES_BACK};
-use super::pipe_messages::{DecisionOutcome, ListenerNote, ListenerRequest, Side, Wishes};
+use super::pipe_messages::{
+    DecisionOutcome, ListenerNote, ListenerRequest, ListenerRequestParser, Side,
+};
 use super::sluice::LineWriter;
 use crate::platform::processes::{ASKING, Tree, alone_plainly, signal_of};
 use crate::platform::system_signals::{Leave, Leaving};
@@ -62,7 +64,7 @@ pub struct Programs {
 
 /// A problem of the copying itself that the person should hear.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum CopierProblem {
     /// The listener can't be started.
     PipeListener(io::Error),
     /// The listener ended, and is restarted.
@@ -116,7 +118,7 @@ struct CopierState {
     desk: Mutex<QuestionDesk>,
     to_agent: LineWriter<ChildStdin>,
     to_editor: LineWriter<File>,
-    tap: Tap,
+    tap: NoteQueue,
     listener: Mutex<Option<Child>>,
 }
 
@@ -137,14 +139,14 @@ enum CopierEvent {
 }
 
 /// The work of a thread.
-type Work = Box<dyn FnOnce(&CopierState, &Sender<CopierEvent>) + Send>;
+type ThreadTask = Box<dyn FnOnce(&CopierState, &Sender<CopierEvent>) + Send>;
 
 /// Copies between the editor, at our own standard input and output, and an agent, which is started; returns the agent's
 /// exit code.
 ///
 /// # Errors
 /// If the agent can't be started.
-pub fn copy(call: Programs, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8> {
+pub fn copy(call: Programs, say: impl Fn(CopierProblem) + Send + 'static) -> io::Result<u8> {
     let mut command = Command::new(files::to_start(&call.program));
     if let Some(path) = program_places::path() {
         command.env("PATH", path);
@@ -162,11 +164,11 @@ pub fn copy(call: Programs, say: impl Fn(Trouble) + Send + 'static) -> io::Resul
         desk: Mutex::default(),
         to_agent: LineWriter::new(input),
         to_editor: LineWriter::new(take_stdout()?),
-        tap: Tap::default(),
+        tap: NoteQueue::default(),
         listener: Mutex::default(),
     });
     let (events, happens) = mpsc::channel();
-    let spawn = |work: Work| {
+    let spawn = |work: ThreadTask| {
         let (shared, events) = (Arc::clone(&shared), events.clone());
         thread::spawn(move || work(&shared, &events));
     };
@@ -356,11 +358,11 @@ fn outward(shared: &CopierState, mut agent: impl Read, events: &Sender<CopierEve
 }
 
 /// Runs a listener, and restarts it a few times if it ends.
-fn attend(shared: &Arc<CopierState>, call: &[OsString], say: &impl Fn(Trouble)) {
+fn attend(shared: &Arc<CopierState>, call: &[OsString], say: &impl Fn(CopierProblem)) {
     for time in 0..=AGAIN {
         let number = shared.tap.begin();
         if let Err(error) = listen(shared, call, number) {
-            say(Trouble::PipeListener(error));
+            say(CopierProblem::PipeListener(error));
             return shared.tap.shut();
         }
         if shared.tap.is_over() {
@@ -372,11 +374,11 @@ fn attend(shared: &Arc<CopierState>, call: &[OsString], say: &impl Fn(Trouble)) 
             let _ = listener.wait();
         }
         if time < AGAIN {
-            say(Trouble::Again);
+            say(CopierProblem::Again);
             thread::sleep(BETWEEN);
         }
     }
-    say(Trouble::Gone);
+    say(CopierProblem::Gone);
     shared.tap.shut();
 }
 
@@ -398,8 +400,8 @@ fn listen(shared: &Arc<CopierState>, call: &[OsString], number: u32) -> io::Resu
     let mut write = |note: &ListenerNote| io::Write::write_all(&mut input, &note.write());
     loop {
         let written = match shared.tap.next(number) {
-            TapItem::Note(note) => write(&note),
-            TapItem::Missed(missed) => {
+            QueuedNote::Note(note) => write(&note),
+            QueuedNote::Missed(missed) => {
                 let (standing, questions) = {
                     let desk = lock(&shared.desk);
                     let (open, last) = desk.arbiter.standing();
@@ -413,7 +415,7 @@ fn listen(shared: &Arc<CopierState>, call: &[OsString], number: u32) -> io::Resu
                 all.chain(questions.into_iter().map(asked))
                     .try_for_each(|note| write(&note))
             }
-            TapItem::Over => return Ok(()),
+            QueuedNote::Over => return Ok(()),
         };
         if written.is_err() {
             // The listener is gone.
@@ -425,7 +427,7 @@ fn listen(shared: &Arc<CopierState>, call: &[OsString], number: u32) -> io::Resu
 
 /// Carries out a listener's wishes until it is gone.
 fn carry_out(shared: &CopierState, mut listener: impl Read, number: u32) {
-    let mut wishes = Wishes::default();
+    let mut wishes = ListenerRequestParser::default();
     let mut piece = vec![0; PIECE];
     while let Some(count) = read(&mut listener, &mut piece) {
         wishes.take(&piece[..count]);

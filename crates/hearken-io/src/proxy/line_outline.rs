@@ -15,14 +15,14 @@ const LONGEST_NAME: usize = 256;
 
 /// The id of a request, independent of its spelling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Id {
+pub enum RpcId {
     /// A number, in its shortest form.
     Number(String),
     /// A string, decoded.
     Text(String),
 }
 
-impl Id {
+impl RpcId {
     /// Parses an id as written; `None` for an invalid one, and for `null`.
     pub fn read(written: &[u8]) -> Option<Self> {
         match serde_json::from_slice(written).ok()? {
@@ -62,13 +62,13 @@ pub enum LineForm {
 /// The parser of one line.
 #[derive(Debug, Clone)]
 pub struct Outline {
-    at: At,
+    at: JsonPosition,
     depth: u32,
     form: LineForm,
     /// The name or value being read, as written.
     text: Vec<u8>,
     member: Member,
-    id: Option<Id>,
+    id: Option<RpcId>,
     written: Vec<u8>,
     method: Option<String>,
     answers: bool,
@@ -76,7 +76,7 @@ pub struct Outline {
 
 /// The position in the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+enum JsonPosition {
     Start,
     /// Before a member's name.
     Name,
@@ -112,7 +112,7 @@ enum Member {
 impl Default for Outline {
     fn default() -> Self {
         Self {
-            at: At::Start,
+            at: JsonPosition::Start,
             depth: 0,
             form: LineForm::Open,
             text: Vec::new(),
@@ -132,7 +132,7 @@ impl Outline {
     }
 
     /// Returns the line's id.
-    pub fn id(&self) -> Option<&Id> {
+    pub fn id(&self) -> Option<&RpcId> {
         self.id.as_ref()
     }
 
@@ -155,68 +155,72 @@ impl Outline {
     pub fn take(&mut self, byte: u8) -> bool {
         let space = matches!(byte, b' ' | b'\t' | b'\r');
         match self.at {
-            At::Start if space => false,
-            At::Start => {
+            JsonPosition::Start if space => false,
+            JsonPosition::Start => {
                 (self.form, self.at) = match byte {
-                    b'{' => (LineForm::Object, At::Name),
-                    b'[' => (LineForm::List, At::End),
-                    _ => (LineForm::Other, At::End),
+                    b'{' => (LineForm::Object, JsonPosition::Name),
+                    b'[' => (LineForm::List, JsonPosition::End),
+                    _ => (LineForm::Other, JsonPosition::End),
                 };
                 true
             }
-            At::Name => {
+            JsonPosition::Name => {
                 match byte {
-                    b'"' => self.begin(At::InName),
-                    b'}' => self.at = At::End,
+                    b'"' => self.begin(JsonPosition::InName),
+                    b'}' => self.at = JsonPosition::End,
                     // A comma, white space, or invalid JSON.
                     _ => {}
                 }
                 false
             }
-            At::InName => {
+            JsonPosition::InName => {
                 match byte {
                     b'"' => {
                         self.member = self.named();
-                        self.at = At::Colon;
+                        self.at = JsonPosition::Colon;
                     }
-                    _ => self.keep(byte, At::InNameEscape, LONGEST_NAME),
+                    _ => self.keep(byte, JsonPosition::InNameEscape, LONGEST_NAME),
                 }
                 false
             }
-            At::InNameEscape => {
-                self.keep_escaped(byte, At::InName, LONGEST_NAME);
+            JsonPosition::InNameEscape => {
+                self.keep_escaped(byte, JsonPosition::InName, LONGEST_NAME);
                 false
             }
-            At::Colon => {
+            JsonPosition::Colon => {
                 if byte == b':' {
-                    self.at = At::Value;
+                    self.at = JsonPosition::Value;
                 }
                 false
             }
-            At::Value if space => false,
-            At::Value => self.value_begins(byte),
-            At::Text => match byte {
+            JsonPosition::Value if space => false,
+            JsonPosition::Value => self.value_begins(byte),
+            JsonPosition::Text => match byte {
                 b'"' => {
                     self.push(byte, self.longest());
-                    self.at = At::Comma;
+                    self.at = JsonPosition::Comma;
                     self.value_ends()
                 }
                 _ => {
-                    self.keep(byte, At::TextEscape, self.longest());
+                    self.keep(byte, JsonPosition::TextEscape, self.longest());
                     false
                 }
             },
-            At::TextEscape => {
-                self.keep_escaped(byte, At::Text, self.longest());
+            JsonPosition::TextEscape => {
+                self.keep_escaped(byte, JsonPosition::Text, self.longest());
                 false
             }
-            At::Word => match byte {
+            JsonPosition::Word => match byte {
                 b',' | b'}' => {
-                    self.at = if byte == b',' { At::Name } else { At::End };
+                    self.at = if byte == b',' {
+                        JsonPosition::Name
+                    } else {
+                        JsonPosition::End
+                    };
                     self.value_ends()
                 }
                 _ if space => {
-                    self.at = At::Comma;
+                    self.at = JsonPosition::Comma;
                     self.value_ends()
                 }
                 _ => {
@@ -224,58 +228,58 @@ impl Outline {
                     false
                 }
             },
-            At::Inner => {
+            JsonPosition::Inner => {
                 match byte {
-                    b'"' => self.at = At::InnerText,
+                    b'"' => self.at = JsonPosition::InnerText,
                     b'{' | b'[' => self.depth = self.depth.saturating_add(1),
                     b'}' | b']' => {
                         self.depth = self.depth.saturating_sub(1);
                         if self.depth == 0 {
-                            self.at = At::Comma;
+                            self.at = JsonPosition::Comma;
                         }
                     }
                     _ => {}
                 }
                 false
             }
-            At::InnerText => {
+            JsonPosition::InnerText => {
                 match byte {
-                    b'"' => self.at = At::Inner,
-                    b'\\' => self.at = At::InnerEscape,
+                    b'"' => self.at = JsonPosition::Inner,
+                    b'\\' => self.at = JsonPosition::InnerEscape,
                     _ => {}
                 }
                 false
             }
-            At::InnerEscape => {
-                self.at = At::InnerText;
+            JsonPosition::InnerEscape => {
+                self.at = JsonPosition::InnerText;
                 false
             }
-            At::Comma => {
+            JsonPosition::Comma => {
                 match byte {
-                    b',' => self.at = At::Name,
-                    b'}' => self.at = At::End,
+                    b',' => self.at = JsonPosition::Name,
+                    b'}' => self.at = JsonPosition::End,
                     _ => {}
                 }
                 false
             }
-            At::End => false,
+            JsonPosition::End => false,
         }
     }
 
-    fn begin(&mut self, at: At) {
+    fn begin(&mut self, at: JsonPosition) {
         self.text.clear();
         self.at = at;
     }
 
     /// Stores a byte of a string, and notes the start of an escape.
-    fn keep(&mut self, byte: u8, escape: At, longest: usize) {
+    fn keep(&mut self, byte: u8, escape: JsonPosition, longest: usize) {
         self.push(byte, longest);
         if byte == b'\\' {
             self.at = escape;
         }
     }
 
-    fn keep_escaped(&mut self, byte: u8, back: At, longest: usize) {
+    fn keep_escaped(&mut self, byte: u8, back: JsonPosition, longest: usize) {
         self.push(byte, longest);
         self.at = back;
     }
@@ -316,17 +320,17 @@ impl Outline {
         match byte {
             b'"' => {
                 self.push(byte, self.longest());
-                self.at = At::Text;
+                self.at = JsonPosition::Text;
             }
             b'{' | b'[' => {
                 self.depth = 1;
-                self.at = At::Inner;
+                self.at = JsonPosition::Inner;
             }
-            b',' => self.at = At::Name,
-            b'}' => self.at = At::End,
+            b',' => self.at = JsonPosition::Name,
+            b'}' => self.at = JsonPosition::End,
             _ => {
                 self.push(byte, self.longest());
-                self.at = At::Word;
+                self.at = JsonPosition::Word;
             }
         }
         // It is known to be an answer before the answer itself has arrived.
@@ -342,7 +346,7 @@ impl Outline {
         match self.member {
             Member::Id => {
                 // If it occurs twice, parsers use the last one.
-                self.id = Id::read(&self.text);
+                self.id = RpcId::read(&self.text);
                 self.written.clone_from(&self.text);
                 self.id.is_some()
             }
@@ -368,7 +372,7 @@ mod tests {
         outline
     }
 
-    fn seen(line: &str) -> (Option<Id>, Option<String>, bool) {
+    fn seen(line: &str) -> (Option<RpcId>, Option<String>, bool) {
         let outline = read(line);
         let method = outline.method().map(str::to_owned);
         (outline.id().cloned(), method, outline.answers())
@@ -376,9 +380,9 @@ mod tests {
 
     #[test]
     fn the_members_of_an_envelope_are_found_wherever_they_stand() {
-        let number = |it: &str| Some(Id::Number(it.to_owned()));
-        let text = |it: &str| Some(Id::Text(it.to_owned()));
-        let is = |line: &str, id: Option<Id>, method: Option<&str>, answers: bool| {
+        let number = |it: &str| Some(RpcId::Number(it.to_owned()));
+        let text = |it: &str| Some(RpcId::Text(it.to_owned()));
+        let is = |line: &str, id: Option<RpcId>, method: Option<&str>, answers: bool| {
             assert_eq!(
                 seen(line),
                 (id, method.map(str::to_owned), answers),
@@ -421,17 +425,20 @@ mod tests {
     fn an_id_is_the_same_however_it_is_written() {
         let same = |one: &str, other: &str| {
             assert_eq!(
-                Id::read(one.as_bytes()),
-                Id::read(other.as_bytes()),
+                RpcId::read(one.as_bytes()),
+                RpcId::read(other.as_bytes()),
                 "{one} {other}"
             );
         };
         same("1", "1.0");
         same("100", "1e2");
         same("\"a\"", "\"\\u0061\"");
-        assert_ne!(Id::read(b"1"), Id::read(b"\"1\""));
-        assert_ne!(Id::read(b"9007199254740993"), Id::read(b"9007199254740992"));
-        assert_eq!(Id::read(b"null"), None);
+        assert_ne!(RpcId::read(b"1"), RpcId::read(b"\"1\""));
+        assert_ne!(
+            RpcId::read(b"9007199254740993"),
+            RpcId::read(b"9007199254740992")
+        );
+        assert_eq!(RpcId::read(b"null"), None);
     }
 
     proptest::proptest! {
@@ -455,7 +462,7 @@ mod tests {
             let mut line = serde_json::json!({"a": {"id": 9, "x": [name.clone()]}, "id": id, "z": name});
             line[if answers { "result" } else { "method" }] = name.clone().into();
             let outline = read(&line.to_string());
-            assert_eq!(outline.id().cloned(), Id::read(id.to_string().as_bytes()));
+            assert_eq!(outline.id().cloned(), RpcId::read(id.to_string().as_bytes()));
             assert_eq!(outline.answers(), answers);
             assert_eq!(outline.method(), (!answers).then_some(name.as_str()));
         }

@@ -27,5 +27,7 @@ mod sluice;
 #[cfg(test)]
 mod tests;
 
-pub use copier::{Programs, Trouble, copy};
-pub use pipe_messages::{DecisionOutcome, ListenerNote, ListenerRequest, Notes, Side, Wishes};
+pub use copier::{CopierProblem, Programs, copy};
+pub use pipe_messages::{
+    DecisionOutcome, ListenerNote, ListenerNoteParser, ListenerRequest, ListenerRequestParser, Side,
+};

@@ -21,7 +21,7 @@ const MOST_NOTES: usize = 16 * 1024;
 
 /// The listener's next item.
 #[derive(Debug, PartialEq, Eq)]
-pub enum TapItem {
+pub enum QueuedNote {
     /// A note.
     Note(ListenerNote),
     /// The number of lines that it missed; the open questions follow.
@@ -32,13 +32,13 @@ pub enum TapItem {
 
 /// The waiting notes.
 #[derive(Debug, Default)]
-pub struct Tap {
-    inner: Mutex<TapState>,
+pub struct NoteQueue {
+    inner: Mutex<NoteQueueState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct TapState {
+struct NoteQueueState {
     waiting: VecDeque<ListenerNote>,
     bytes: usize,
     editor: u32,
@@ -54,7 +54,7 @@ struct TapState {
     shut: bool,
 }
 
-impl TapState {
+impl NoteQueueState {
     fn has_missed(&self) -> bool {
         self.editor > 0 || self.agent > 0
     }
@@ -96,7 +96,7 @@ fn size(note: &ListenerNote) -> Option<(Side, usize)> {
     }
 }
 
-impl Tap {
+impl NoteQueue {
     /// Adds a note.
     pub fn put(&self, note: ListenerNote) {
         self.lock().put(note);
@@ -151,11 +151,11 @@ impl Tap {
     }
 
     /// Waits for and returns the next note for the listener with this number.
-    pub fn next(&self, number: u32) -> TapItem {
+    pub fn next(&self, number: u32) -> QueuedNote {
         let mut inner = self.lock();
         loop {
             if inner.ended > number {
-                return TapItem::Over;
+                return QueuedNote::Over;
             }
             let news = match inner.begins {
                 true => None,
@@ -166,7 +166,7 @@ impl Tap {
                 if inner.waiting.is_empty() {
                     self.changed.notify_all();
                 }
-                return TapItem::Note(note);
+                return QueuedNote::Note(note);
             }
             if inner.begins || inner.has_missed() {
                 let missed = ListenerNote::Missed {
@@ -174,10 +174,10 @@ impl Tap {
                     agent: std::mem::take(&mut inner.agent),
                 };
                 inner.begins = false;
-                return TapItem::Missed(missed);
+                return QueuedNote::Missed(missed);
             }
             if inner.over {
-                return TapItem::Over;
+                return QueuedNote::Over;
             }
             inner = self
                 .changed
@@ -197,8 +197,9 @@ impl Tap {
         let mut inner = self.lock();
         inner.over = true;
         self.changed.notify_all();
-        let stays =
-            |inner: &mut TapState| !inner.shut && (inner.is_heard || !inner.waiting.is_empty());
+        let stays = |inner: &mut NoteQueueState| {
+            !inner.shut && (inner.is_heard || !inner.waiting.is_empty())
+        };
         let (mut inner, _) = self
             .changed
             .wait_timeout_while(inner, patience, stays)
@@ -215,7 +216,7 @@ impl Tap {
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, TapState> {
+    fn lock(&self) -> MutexGuard<'_, NoteQueueState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -233,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_listener_that_is_slow_misses_lines_which_are_counted_and_no_decision() {
-        let tap = Tap::default();
+        let tap = NoteQueue::default();
         let number = tap.begin();
         for _ in 0..5 {
             tap.put(line(MOST_BYTES / 4));
@@ -248,16 +249,16 @@ mod tests {
         for _ in 0..6 {
             taken.push(tap.next(number));
         }
-        assert_eq!(taken[4], TapItem::Note(ListenerNote::TakenBack(1)));
+        assert_eq!(taken[4], QueuedNote::Note(ListenerNote::TakenBack(1)));
         let missed = ListenerNote::Missed {
             editor: 1,
             agent: 1,
         };
-        assert_eq!(taken[5], TapItem::Missed(missed));
+        assert_eq!(taken[5], QueuedNote::Missed(missed));
         tap.put(line(1));
-        assert_eq!(tap.next(number), TapItem::Note(line(1)));
+        assert_eq!(tap.next(number), QueuedNote::Note(line(1)));
         assert!(!tap.end(Duration::ZERO), "the listener is still there");
-        assert_eq!(tap.next(number), TapItem::Over);
+        assert_eq!(tap.next(number), QueuedNote::Over);
         std::thread::scope(|scope| {
             let ends = scope.spawn(|| tap.end(Duration::from_secs(60)));
             while !ends.is_finished() {
@@ -271,21 +272,21 @@ mod tests {
 
     #[test]
     fn a_new_listener_is_told_first_what_it_missed() {
-        let tap = Tap::default();
+        let tap = NoteQueue::default();
         let first = tap.begin();
         tap.put(line(1));
         tap.put(ListenerNote::Left(1));
         tap.gone(first);
-        assert_eq!(tap.next(first), TapItem::Over);
+        assert_eq!(tap.next(first), QueuedNote::Over);
         let second = tap.begin();
         assert_eq!((first, second), (0, 1));
         let missed = ListenerNote::Missed {
             editor: 1,
             agent: 0,
         };
-        assert_eq!(tap.next(second), TapItem::Missed(missed));
+        assert_eq!(tap.next(second), QueuedNote::Missed(missed));
         tap.put(line(2));
-        assert_eq!(tap.next(second), TapItem::Note(line(2)));
+        assert_eq!(tap.next(second), QueuedNote::Note(line(2)));
         tap.put(line(3));
         assert!(!tap.end(Duration::ZERO));
         tap.shut();
@@ -294,7 +295,7 @@ mod tests {
 
     #[test]
     fn what_became_of_a_listeners_decision_is_told_to_no_other() {
-        let tap = Tap::default();
+        let tap = NoteQueue::default();
         let first = tap.begin();
         tap.gone(first);
         let second = tap.begin();
@@ -304,16 +305,16 @@ mod tests {
             editor: 0,
             agent: 0,
         };
-        assert_eq!(tap.next(second), TapItem::Missed(nothing));
+        assert_eq!(tap.next(second), QueuedNote::Missed(nothing));
         assert_eq!(
             tap.next(second),
-            TapItem::Note(ListenerNote::Became(1, DecisionOutcome::TooLate))
+            QueuedNote::Note(ListenerNote::Became(1, DecisionOutcome::TooLate))
         );
     }
 
     #[test]
     fn the_number_of_notes_has_a_bound() {
-        let tap = Tap::default();
+        let tap = NoteQueue::default();
         for _ in 0..MOST_NOTES + 10 {
             tap.put(line(0));
         }

@@ -18,7 +18,7 @@
 use serde_json::Value;
 
 use super::arbiter::{Arbiter, EditorAnswer, QuestionHandling};
-use super::line_outline::{Id, LineForm, Outline};
+use super::line_outline::{LineForm, Outline, RpcId};
 use super::pipe_messages::{LONGEST_LINE, ListenerNote, Side};
 
 /// The most bytes held of a line that shows nothing: far more than any answer has before its id.
@@ -127,10 +127,10 @@ fn chooses(line: &[u8]) -> bool {
 }
 
 /// Returns the id of the request that is taken back.
-fn taken_back(line: &[u8]) -> Option<Id> {
+fn taken_back(line: &[u8]) -> Option<RpcId> {
     let message: Value = serde_json::from_slice(line).ok()?;
     let id = message.get("params")?.get("requestId")?;
-    Id::read(id.to_string().as_bytes())
+    RpcId::read(id.to_string().as_bytes())
 }
 
 /// The treatment of the editor's current line.

@@ -216,14 +216,17 @@ impl ListenerRequest {
 /// The error for bytes in none of these forms: the two ends are from different builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the message is not one of hearken's own")]
-pub struct Strange;
+pub struct UnknownMessage;
 
 /// A parser of messages from bytes that arrive in pieces.
 #[derive(Debug, Default)]
-struct Pieces(Vec<u8>);
+struct MessageBuffer(Vec<u8>);
 
-impl Pieces {
-    fn next<T>(&mut self, read: fn(u8, u64, &[u8]) -> Option<T>) -> Result<Option<T>, Strange> {
+impl MessageBuffer {
+    fn next<T>(
+        &mut self,
+        read: fn(u8, u64, &[u8]) -> Option<T>,
+    ) -> Result<Option<T>, UnknownMessage> {
         let Some((head, rest)) = self.0.split_at_checked(HEAD) else {
             return Ok(None);
         };
@@ -233,12 +236,12 @@ impl Pieces {
             .fold(0_usize, |length, byte| length << 8 | usize::from(*byte));
         // Leaves space for a number before the line.
         if length > LONGEST_LINE + 8 {
-            return Err(Strange);
+            return Err(UnknownMessage);
         }
         let Some(content) = rest.get(..length) else {
             return Ok(None);
         };
-        let message = read(letter, number, content).ok_or(Strange)?;
+        let message = read(letter, number, content).ok_or(UnknownMessage)?;
         self.0.drain(..HEAD + length);
         Ok(Some(message))
     }
@@ -246,9 +249,9 @@ impl Pieces {
 
 /// A parser of notes.
 #[derive(Debug, Default)]
-pub struct Notes(Pieces);
+pub struct ListenerNoteParser(MessageBuffer);
 
-impl Notes {
+impl ListenerNoteParser {
     /// Adds bytes.
     pub fn take(&mut self, bytes: &[u8]) {
         self.0.0.extend_from_slice(bytes);
@@ -258,16 +261,16 @@ impl Notes {
     ///
     /// # Errors
     /// If the bytes are not a note.
-    pub fn next_note(&mut self) -> Result<Option<ListenerNote>, Strange> {
+    pub fn next_note(&mut self) -> Result<Option<ListenerNote>, UnknownMessage> {
         self.0.next(ListenerNote::read)
     }
 }
 
 /// A parser of wishes.
 #[derive(Debug, Default)]
-pub struct Wishes(Pieces);
+pub struct ListenerRequestParser(MessageBuffer);
 
-impl Wishes {
+impl ListenerRequestParser {
     /// Adds bytes.
     pub fn take(&mut self, bytes: &[u8]) {
         self.0.0.extend_from_slice(bytes);
@@ -277,7 +280,7 @@ impl Wishes {
     ///
     /// # Errors
     /// If the bytes are not a wish.
-    pub fn next_wish(&mut self) -> Result<Option<ListenerRequest>, Strange> {
+    pub fn next_wish(&mut self) -> Result<Option<ListenerRequest>, UnknownMessage> {
         self.0.next(ListenerRequest::read)
     }
 }
@@ -320,7 +323,7 @@ mod tests {
         ];
         let bytes: Vec<u8> = notes.iter().flat_map(ListenerNote::write).collect();
         for size in [1, 7, 64, bytes.len()] {
-            let (mut reader, mut read) = (Notes::default(), Vec::new());
+            let (mut reader, mut read) = (ListenerNoteParser::default(), Vec::new());
             for piece in bytes.chunks(size) {
                 reader.take(piece);
                 while let Some(note) = reader.next_note().unwrap() {
@@ -334,7 +337,7 @@ mod tests {
             request: 8,
             line,
         };
-        let mut reader = Wishes::default();
+        let mut reader = ListenerRequestParser::default();
         for wish in [decide, ListenerRequest::Leave] {
             reader.take(&wish.write());
             assert_eq!(reader.next_wish(), Ok(Some(wish)));
@@ -344,11 +347,11 @@ mod tests {
 
     #[test]
     fn what_is_none_is_refused_before_it_is_gathered() {
-        let mut reader = Notes::default();
+        let mut reader = ListenerNoteParser::default();
         reader.take(&[b'e', 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255]);
-        assert_eq!(reader.next_note(), Err(Strange));
-        let mut reader = Wishes::default();
+        assert_eq!(reader.next_note(), Err(UnknownMessage));
+        let mut reader = ListenerRequestParser::default();
         reader.take(&put(b'd', 1, b"short"));
-        assert_eq!(reader.next_wish(), Err(Strange));
+        assert_eq!(reader.next_wish(), Err(UnknownMessage));
     }
 }

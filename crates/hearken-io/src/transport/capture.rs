@@ -249,13 +249,13 @@ impl Recorder {
     /// Remembers the line that a question is in; only a line with a token is parsed again.
     fn remember_question(&mut self, line: &str) {
         #[derive(serde::Deserialize)]
-        struct Asks {
+        struct TokenField {
             reply_token: String,
         }
         if !line.contains("\"reply_token\"") {
             return;
         }
-        if let Ok(asks) = serde_json::from_str::<Asks>(line) {
+        if let Ok(asks) = serde_json::from_str::<TokenField>(line) {
             self.asked.push_back((asks.reply_token, self.events.lines));
             if self.asked.len() > MOST_ASKED {
                 self.asked.pop_front();

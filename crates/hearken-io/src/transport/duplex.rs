@@ -127,17 +127,17 @@ enum WriteOrder {
 
 impl WriteOrder {
     /// Answers a command that no connection is there for.
-    fn refuse(self) -> Refused {
+    fn refuse(self) -> RefusedCommand {
         match self {
             Self::Send { done, .. } => {
                 // The sender may have stopped waiting, which is not an error.
                 let _ = done.send(Err(DeliveryFailure::Kept(Fault::Closed)));
-                Refused::Send
+                RefusedCommand::Send
             }
-            Self::GiveUp { .. } => Refused::Send,
+            Self::GiveUp { .. } => RefusedCommand::Send,
             Self::Leave { done } => {
                 let _ = done.send(());
-                Refused::Leave
+                RefusedCommand::Leave
             }
         }
     }
@@ -145,7 +145,7 @@ impl WriteOrder {
 
 /// The kind of command that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refused {
+enum RefusedCommand {
     Send,
     Leave,
 }
@@ -407,7 +407,7 @@ async fn without_connection<F: Future>(
         tokio::select! {
             biased;
             outcome = what.as_mut() => return Some(outcome),
-            Some(order) = taken.recv() => if order.refuse() == Refused::Leave {
+            Some(order) = taken.recv() => if order.refuse() == RefusedCommand::Leave {
                 return None;
             },
         }

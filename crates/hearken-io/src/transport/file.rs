@@ -271,9 +271,9 @@ fn tell<R: Read>(mut lines: SourceLines<R>, limit: usize, news: &News) -> FileNe
 
 /// The poster of a source that accepts no replies.
 #[derive(Debug)]
-pub(super) struct OneWay;
+pub(super) struct NoReplyPoster;
 
-impl Poster for OneWay {
+impl Poster for NoReplyPoster {
     fn post(
         &self,
         _body: String,

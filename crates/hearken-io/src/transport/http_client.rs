@@ -38,7 +38,7 @@ pub(super) const USER_AGENT: &str = concat!("hearken/", env!("CARGO_PKG_VERSION"
 pub(super) struct SharedClient {
     connect_timeout: Duration,
     tls: Tls,
-    slots: Arc<Slots>,
+    slots: Arc<ClientSlots>,
 }
 
 type ClientSlot = OnceLock<Result<reqwest::Client, Fault>>;
@@ -46,7 +46,7 @@ type ClientSlot = OnceLock<Result<reqwest::Client, Fault>>;
 /// One client for each kind of route. Plain http has its own, because a system without any trusted
 /// root can't build a TLS client but must still reach this machine.
 #[derive(Debug, Default)]
-struct Slots {
+struct ClientSlots {
     plain: ClientSlot,
     secure_here: ClientSlot,
     secure_away: ClientSlot,

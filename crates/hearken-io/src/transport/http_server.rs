@@ -50,7 +50,7 @@ const FAREWELL_TIME: Duration = Duration::from_millis(1500);
 
 /// The instruction for an attempt to connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum HttpConnectDecision {
     /// Follow this stream.
     Follow(Stream),
     /// The attempt has failed.
@@ -77,7 +77,7 @@ struct SharedServer {
     /// The path that replies currently go to; `None` while no followed stream accepts any.
     replies: Mutex<Option<String>>,
     last_words: Mutex<Option<LastWords>>,
-    courses: mpsc::UnboundedSender<Course>,
+    courses: mpsc::UnboundedSender<HttpConnectDecision>,
 }
 
 /// Replaces the value in a lock; a poisoned lock still contains a plain, complete value.
@@ -135,7 +135,7 @@ impl HttpServer {
     pub(super) fn new(
         address: &HttpAddress,
         settings: &LinkSettings,
-    ) -> (Self, mpsc::UnboundedReceiver<Course>) {
+    ) -> (Self, mpsc::UnboundedReceiver<HttpConnectDecision>) {
         // Each attempt gets one course, so the queue never grows.
         let (courses, taken) = mpsc::unbounded_channel();
         let server = Self {
@@ -217,7 +217,7 @@ impl HttpServer {
     }
 
     /// Passes a course on to the reader.
-    fn order(&self, course: Course) {
+    fn order(&self, course: HttpConnectDecision) {
         // This fails only if the reader is over, and then nothing is followed any more.
         let _ = self.shared.courses.send(course);
     }
@@ -487,11 +487,11 @@ impl Poster for HttpServer {
 
     fn follow(&self, stream: Stream) {
         exchange(&self.shared.replies, stream.replies.clone());
-        self.order(Course::Follow(stream));
+        self.order(HttpConnectDecision::Follow(stream));
     }
 
     fn refuse(&self, fault: Fault) {
-        self.order(Course::Refused(fault));
+        self.order(HttpConnectDecision::Refused(fault));
     }
 
     fn last_words(&self, words: Option<LastWords>) {

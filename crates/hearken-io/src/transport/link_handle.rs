@@ -16,7 +16,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
-use super::file::OneWay;
+use super::file::NoReplyPoster;
 use super::halves::{FAREWELL, Link, Poster, REPLIES_UNDER_WAY, SourceReader};
 use super::link_sink::LinkSink;
 use crate::link::{
@@ -227,7 +227,7 @@ pub(super) async fn drive<R: SourceReader, P: Poster>(
     orders: mpsc::UnboundedReceiver<HandleOrder>,
     closing: watch::Receiver<()>,
 ) {
-    drive_with(link, OneWay, sink, orders, closing).await;
+    drive_with(link, NoReplyPoster, sink, orders, closing).await;
 }
 
 /// Runs a link until its handle is dropped and every reply is answered, or the receiver is gone; decisions go to
@@ -261,7 +261,7 @@ pub(super) async fn drive_with<R: SourceReader, P: Poster, H: Poster>(
             () = reader.read(sink.clone()) => leaving.await,
         }
     };
-    let wishes = Wishes { orders, taken };
+    let wishes = OrderQueue { orders, taken };
     let answering = answer(poster, handler, sink.clone(), wishes, closing.clone());
     tokio::select! {
         biased;
@@ -320,7 +320,7 @@ async fn unless_left(
 }
 
 /// The orders for a link, and a signal for when all of them have been received.
-struct Wishes {
+struct OrderQueue {
     orders: mpsc::UnboundedReceiver<HandleOrder>,
     taken: oneshot::Sender<()>,
 }
@@ -330,7 +330,7 @@ async fn answer<P: Poster, H: Poster>(
     poster: P,
     handler: H,
     sink: LinkSink,
-    Wishes { mut orders, taken }: Wishes,
+    OrderQueue { mut orders, taken }: OrderQueue,
     closing: watch::Receiver<()>,
 ) {
     let mut taking = true;

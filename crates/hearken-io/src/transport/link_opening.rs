@@ -5,7 +5,7 @@
 //! (`link_handle`).
 
 use super::duplex;
-use super::file::{FileReader, OneWay};
+use super::file::{FileReader, NoReplyPoster};
 use super::halves::Link;
 use super::http_server::{Handler, HttpServer};
 use super::link_handle::{LinkHandle, drive_with, launch};
@@ -80,7 +80,7 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
                 } else {
                     FileReader::file(path, limit)
                 },
-                poster: OneWay,
+                poster: NoReplyPoster,
             };
             launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
@@ -92,7 +92,7 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
         Source::Stdin => {
             let link = Link {
                 reader: FileReader::stdin(limit),
-                poster: OneWay,
+                poster: NoReplyPoster,
             };
             launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }

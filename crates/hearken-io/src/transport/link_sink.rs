@@ -26,13 +26,13 @@ pub const WAITING_BYTES: u32 = 16 * 1024 * 1024;
 const AT_ONCE: u32 = WAITING_BYTES / 8;
 
 /// News passed on together, with its reserved space.
-type Parcel = (VecDeque<LinkEvent>, Option<OwnedSemaphorePermit>);
+type NewsBatch = (VecDeque<LinkEvent>, Option<OwnedSemaphorePermit>);
 
 /// The sending end for a link's news; if there is no space, the link waits, and the server with it.
 #[derive(Debug, Clone)]
 pub struct LinkSink {
     index: usize,
-    news: mpsc::Sender<Parcel>,
+    news: mpsc::Sender<NewsBatch>,
     room: Arc<Semaphore>,
     /// The least space that a frame takes, in bytes, so that no more than the permitted number wait.
     least: u32,
@@ -42,9 +42,9 @@ pub struct LinkSink {
 #[derive(Debug)]
 pub struct LinkNews {
     index: usize,
-    news: mpsc::Receiver<Parcel>,
+    news: mpsc::Receiver<NewsBatch>,
     /// The news that was passed on but not yet received.
-    open: Parcel,
+    open: NewsBatch,
 }
 
 /// The receiver of the news is gone.
@@ -61,7 +61,7 @@ impl LinkSink {
             room: Arc::new(Semaphore::new(WAITING_BYTES as usize)),
             least: WAITING_BYTES / u32::try_from(most.max(1)).unwrap_or(u32::MAX),
         };
-        let open = Parcel::default();
+        let open = NewsBatch::default();
         let news = LinkNews {
             index,
             news: receiver,
@@ -130,9 +130,9 @@ impl LinkSink {
     }
 
     /// Waits for a place for an item of news that takes no space.
-    pub(super) async fn reserve(&self) -> Result<Room<'_>, SinkGone> {
+    pub(super) async fn reserve(&self) -> Result<ReservedSlot<'_>, SinkGone> {
         let place = self.news.reserve().await.map_err(|_| SinkGone)?;
-        Ok(Room(place))
+        Ok(ReservedSlot(place))
     }
 
     /// Returns whether everything that was sent has been received.
@@ -185,9 +185,9 @@ fn has_too_many_values(event: &LinkEvent) -> bool {
 }
 
 /// A reserved place for one item of news.
-pub(super) struct Room<'a>(mpsc::Permit<'a, Parcel>);
+pub(super) struct ReservedSlot<'a>(mpsc::Permit<'a, NewsBatch>);
 
-impl Room<'_> {
+impl ReservedSlot<'_> {
     /// Sends the item of news.
     pub(super) fn send(self, event: LinkEvent) {
         self.0.send(([event].into(), None));

@@ -51,7 +51,7 @@ pub use network_address::{HttpAddress, SourceError, WebSocketAddress};
 pub use outside_text::readable;
 pub use pipe::PipeName;
 pub use program::end_all_now;
-pub use recording_meta::{Recorded, RecordedAnswer, RecordedNews, links_beside};
+pub use recording_meta::{RecordedAnswer, RecordedNews, RecordingInfo, links_beside};
 pub use request_listener::{Listening, listen};
 pub use secret::Secret;
 pub use source::Source;

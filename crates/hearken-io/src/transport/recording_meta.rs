@@ -33,7 +33,7 @@ pub enum RecordedAnswer {
 
 /// The information in a recording besides its events.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Recorded {
+pub struct RecordingInfo {
     /// The time at which it was started.
     pub made: Option<Timestamp>,
     /// The last answer to each question and when it went out, by the line of the question's event,
@@ -41,7 +41,7 @@ pub struct Recorded {
     pub answers: BTreeMap<u64, (RecordedAnswer, Timestamp)>,
 }
 
-impl Recorded {
+impl RecordingInfo {
     /// Reads the file beside the recording `events`. A capture by another tool has no such file,
     /// and invalid lines are ignored.
     pub fn beside(events: &Path) -> Self {

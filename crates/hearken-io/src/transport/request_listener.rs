@@ -223,7 +223,7 @@ impl Gate {
         let mut served = JoinSet::new();
         let mut knocking: JoinSet<Option<TcpStream>> = JoinSet::new();
         let mut first: VecDeque<AbortHandle> = VecDeque::new();
-        let mut strangers = Strangers::default();
+        let mut strangers = StrangerCount::default();
         loop {
             tokio::select! {
                 Some(id) = told.recv() => sink.put(LinkEvent::Lapsed { id }).await?,
@@ -255,11 +255,11 @@ impl Gate {
 
 /// A count of strangers, and whether it is worth reporting: at the first, the tenth, the hundredth and so on.
 #[derive(Debug, Default)]
-struct Strangers {
+struct StrangerCount {
     count: u64,
 }
 
-impl Strangers {
+impl StrangerCount {
     fn one_more(&mut self) -> Option<u64> {
         self.count += 1;
         let mut rest = self.count;

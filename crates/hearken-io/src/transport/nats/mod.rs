@@ -31,7 +31,7 @@ use super::transport_settings::LinkSettings;
 use crate::broker::{BrokerAddress, BrokerStateWatch, Connected, connect, words_of};
 use crate::link::{Cause, Consumer, Fault, Frame, LinkEvent};
 use consumer_place::{ConsumerPlace, PULL, is_durable, is_missing, updated};
-use service_requests::{Course, NatsPoster};
+use service_requests::{NatsConnectDecision, NatsPoster};
 
 /// How often the broker gives a sign of life while nothing arrives.
 const PULSE: Duration = Duration::from_secs(3);
@@ -58,7 +58,7 @@ pub(super) fn link(
             course,
             up,
             resume_at: None,
-            latest: Latest::default(),
+            latest: LatestMessage::default(),
             program: program_name(),
         },
         poster: NatsPoster {
@@ -74,11 +74,11 @@ pub(super) fn link(
 pub(super) struct NatsReader {
     address: BrokerAddress,
     settings: LinkSettings,
-    course: mpsc::UnboundedReceiver<Course>,
+    course: mpsc::UnboundedReceiver<NatsConnectDecision>,
     up: watch::Sender<Option<Client>>,
     /// The position to deliver from, if the broker has just forgotten it.
     resume_at: Option<u64>,
-    latest: Latest,
+    latest: LatestMessage,
     /// What distinguishes this program from another of the same person.
     program: String,
 }
@@ -86,12 +86,12 @@ pub(super) struct NatsReader {
 /// The latest message that was passed on. A message that is not later is being delivered again, because its receipt was
 /// lost with a connection. The time distinguishes a stream that was deleted and created again from the earlier one.
 #[derive(Debug, Clone, Copy, Default)]
-struct Latest {
+struct LatestMessage {
     sequence: u64,
     published_nanos: i128,
 }
 
-impl Latest {
+impl LatestMessage {
     /// Notes a message; returns `false` if it was passed on before.
     fn advance(&mut self, sequence: u64, published_nanos: i128) -> bool {
         let is_later = sequence > self.sequence || published_nanos > self.published_nanos;
@@ -121,9 +121,11 @@ impl NatsReader {
         loop {
             sink.put(LinkEvent::Connecting { attempt }).await?;
             let (fault, good) = match self.course.recv().await {
-                Some(Course::Follow(consumer)) => self.connection(consumer, sink).await?,
-                Some(Course::Listen(passing)) => self.listen(passing, sink).await?,
-                Some(Course::Refuse(fault)) => (fault, false),
+                Some(NatsConnectDecision::Follow(consumer)) => {
+                    self.connection(consumer, sink).await?
+                }
+                Some(NatsConnectDecision::Listen(passing)) => self.listen(passing, sink).await?,
+                Some(NatsConnectDecision::Refuse(fault)) => (fault, false),
                 None => return Ok(()),
             };
             self.up.send_replace(None);
@@ -221,7 +223,7 @@ impl NatsReader {
 
 /// What is delivered over one connection.
 struct BrokerConnection<'a> {
-    latest: &'a mut Latest,
+    latest: &'a mut LatestMessage,
     program: &'a str,
     context: jetstream::Context,
     consumer: PullConsumer,
@@ -239,7 +241,7 @@ impl BrokerConnection<'_> {
     async fn run(
         mut self,
         mut lasts: BrokerStateWatch,
-        course: &mut mpsc::UnboundedReceiver<Course>,
+        course: &mut mpsc::UnboundedReceiver<NatsConnectDecision>,
         sink: &LinkSink,
     ) -> Result<Fault, SinkGone> {
         let pull = self.consumer.stream().expires(PULL).heartbeat(PULSE);
@@ -254,12 +256,12 @@ impl BrokerConnection<'_> {
                 biased;
                 () = lasts.over() => return Ok(Fault::Closed),
                 next = course.recv() => match next {
-                    Some(Course::Follow(wanted)) => if let Err(fault) = self.change(wanted).await {
+                    Some(NatsConnectDecision::Follow(wanted)) => if let Err(fault) = self.change(wanted).await {
                         return Ok(fault);
                     },
                     // A link that follows a stream goes on with it.
-                    Some(Course::Listen(_)) => {}
-                    Some(Course::Refuse(fault)) => return Ok(fault),
+                    Some(NatsConnectDecision::Listen(_)) => {}
+                    Some(NatsConnectDecision::Refuse(fault)) => return Ok(fault),
                     // The handle is gone, and the link is about to be dropped.
                     None => std::future::pending().await,
                 },
@@ -392,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_message_that_is_delivered_again_is_passed_on_once() {
-        let mut latest = Latest::default();
+        let mut latest = LatestMessage::default();
         let all = [(7, 70), (8, 80), (7, 70), (8, 80), (9, 90)];
         let passed = all.map(|(sequence, at)| latest.advance(sequence, at));
         assert_eq!(passed, [true, true, false, false, true]);

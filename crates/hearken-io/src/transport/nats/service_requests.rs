@@ -22,7 +22,7 @@ use crate::transport::outside_text::readable;
 
 /// What a dialect decided about an attempt.
 #[derive(Debug)]
-pub(super) enum Course {
+pub(super) enum NatsConnectDecision {
     Follow(Consumer),
     Listen(UnstoredSubjects),
     Refuse(Fault),
@@ -30,7 +30,7 @@ pub(super) enum Course {
 
 /// The half that makes requests.
 pub(crate) struct NatsPoster {
-    pub(super) courses: mpsc::UnboundedSender<Course>,
+    pub(super) courses: mpsc::UnboundedSender<NatsConnectDecision>,
     pub(super) client: watch::Receiver<Option<Client>>,
     pub(super) limit: Duration,
     /// The largest answer of several that is passed on, in bytes.
@@ -66,7 +66,7 @@ impl Poster for NatsPoster {
         let (limit, largest) = (self.limit, self.largest);
         async move {
             let client = client.ok_or(Fault::Refused)?;
-            let several = Several {
+            let several = ResponseStream {
                 request,
                 largest,
                 sink: &sink,
@@ -87,8 +87,8 @@ impl Poster for NatsPoster {
 
     fn follow(&self, stream: Stream) {
         let course = match stream.at {
-            Address::Stored(consumer) => Course::Follow(consumer),
-            Address::Passing(passing) => Course::Listen(passing),
+            Address::Stored(consumer) => NatsConnectDecision::Follow(consumer),
+            Address::Passing(passing) => NatsConnectDecision::Listen(passing),
             Address::Given | Address::GivenAt(_) | Address::Path(_) | Address::Named(_) => return,
         };
         // This fails only if the link is over.
@@ -96,7 +96,7 @@ impl Poster for NatsPoster {
     }
 
     fn refuse(&self, fault: Fault) {
-        let _ = self.courses.send(Course::Refuse(fault));
+        let _ = self.courses.send(NatsConnectDecision::Refuse(fault));
     }
 }
 
@@ -196,13 +196,13 @@ async fn publish(client: &Client, call: ServiceCall, limit: Duration) -> Result<
 }
 
 /// Where several answers to one request go.
-struct Several<'a> {
+struct ResponseStream<'a> {
     request: u64,
     largest: usize,
     sink: &'a LinkSink,
 }
 
-impl Several<'_> {
+impl ResponseStream<'_> {
     /// Passes an answer on; returns whether there is still somebody to pass it to.
     async fn put(&self, answer: &Message) -> bool {
         let limit = self.largest;
@@ -224,7 +224,7 @@ impl Several<'_> {
 async fn stream(
     client: &Client,
     call: ServiceCall,
-    several: Several<'_>,
+    several: ResponseStream<'_>,
 ) -> Result<HttpAnswer, Fault> {
     let (_, mut answers) = begin(client, call).await?;
     while let Some(answer) = answers.next().await {
@@ -249,7 +249,7 @@ async fn gather(
     client: &Client,
     call: ServiceCall,
     time: Duration,
-    several: Several<'_>,
+    several: ResponseStream<'_>,
 ) -> Result<HttpAnswer, Fault> {
     let (_, mut answers) = begin(client, call).await?;
     let end = tokio::time::Instant::now() + time;

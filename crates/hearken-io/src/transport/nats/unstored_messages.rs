@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::SelectAll;
 
 use super::consumer_place::{ConsumerPlace, is_durable, is_missing};
-use super::service_requests::Course;
+use super::service_requests::NatsConnectDecision;
 use super::{NatsReader, frame};
 use crate::broker::{Connected, connect, words_of};
 use crate::link::{Consumer, Fault, LinkEvent, UnstoredSubjects};
@@ -51,8 +51,8 @@ impl NatsReader {
                 biased;
                 () = lasts.over() => return Ok((Fault::Closed, true)),
                 next = self.course.recv() => match next {
-                    Some(Course::Refuse(fault)) => return Ok((fault, true)),
-                    Some(Course::Follow(_) | Course::Listen(_)) => {}
+                    Some(NatsConnectDecision::Refuse(fault)) => return Ok((fault, true)),
+                    Some(NatsConnectDecision::Follow(_) | NatsConnectDecision::Listen(_)) => {}
                     // The handle is gone, and the link is about to be dropped.
                     None => std::future::pending().await,
                 },
@@ -79,12 +79,12 @@ impl NatsReader {
                 biased;
                 () = lasts.over() => return Ok(Err(Fault::Closed)),
                 next = self.course.recv() => match next {
-                    Some(Course::Refuse(fault)) => return Ok(Err(fault)),
-                    Some(Course::Follow(other)) => {
+                    Some(NatsConnectDecision::Refuse(fault)) => return Ok(Err(fault)),
+                    Some(NatsConnectDecision::Follow(other)) => {
                         *wanted = other;
                         continue;
                     }
-                    Some(Course::Listen(_)) => continue,
+                    Some(NatsConnectDecision::Listen(_)) => continue,
                     None => std::future::pending().await,
                 },
                 () = tokio::time::sleep(LOOKS) => {}

@@ -15,7 +15,7 @@ use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-use super::regrouped_processes::{Below, ProcessMark};
+use super::regrouped_processes::{DescendantProcesses, ProcessMark};
 use crate::platform::processes::{ASKING, Tree, signal_of};
 
 /// How long a program may take to end after an interrupt, and again after a request to end.
@@ -112,7 +112,7 @@ async fn live(
 
 async fn end(child: &mut Child, group: &ProcessGroup) -> std::io::Result<ExitStatus> {
     let mut ended = None;
-    let below = Below::of(&group.tree);
+    let below = DescendantProcesses::of(&group.tree);
     for ask in ASKING {
         ask(&group.tree);
         if let Ok(status) = timeout(PATIENCE, child.wait()).await {

@@ -100,9 +100,9 @@ impl ProcessMark {
 
 /// The processes that were below a program when it was asked to end.
 #[derive(Debug)]
-pub(super) struct Below(Vec<find::One>);
+pub(super) struct DescendantProcesses(Vec<find::One>);
 
-impl Below {
+impl DescendantProcesses {
     /// Finds them.
     pub(super) fn of(program: &Tree) -> Self {
         Self(find::below(program))

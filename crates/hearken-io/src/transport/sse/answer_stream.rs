@@ -13,25 +13,25 @@ use launchdarkly_sdk_transport::{ByteStream, HttpTransport, ResponseFuture, Tran
 
 use super::resume::SharedResume;
 use super::sse_filter::{DROPPED, Filter};
-use super::stream_request::{Halt, filtered, halt};
+use super::stream_request::{StreamEnd, filtered, halt};
 use crate::link::{Cause, Fault, LinkEvent};
 use crate::transport::link_sink::LinkSink;
 
 /// A transport that returns a response that is already there, once.
 #[derive(Clone)]
-pub(super) struct Once(Arc<Mutex<Option<Response<ByteStream>>>>);
+pub(super) struct SingleResponse(Arc<Mutex<Option<Response<ByteStream>>>>);
 
-impl Once {
+impl SingleResponse {
     /// Creates a transport for a response.
     pub(super) fn of(answer: Response<ByteStream>) -> Self {
         Self(Arc::new(Mutex::new(Some(answer))))
     }
 }
 
-impl HttpTransport for Once {
+impl HttpTransport for SingleResponse {
     fn request(&self, _: Request<Option<Bytes>>) -> ResponseFuture {
         let answer = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let gone = || TransportError::new(Halt::Fault(Fault::Closed));
+        let gone = || TransportError::new(StreamEnd::Fault(Fault::Closed));
         Box::pin(sync_wrapper::SyncFuture::new(std::future::ready(
             answer.ok_or_else(gone),
         )))
@@ -57,7 +57,7 @@ pub(in crate::transport) async fn pieces(
         .map_err(|_| Fault::Unusable(Cause::NoRequest))?
         .reconnect(ReconnectOptions::reconnect(false).build())
         .redirect_limit(0)
-        .build_with_transport(Once::of(answer))
+        .build_with_transport(SingleResponse::of(answer))
         .stream();
     while let Some(event) = events.next().await {
         // A flood of comments must not starve other tasks.
@@ -75,8 +75,8 @@ pub(in crate::transport) async fn pieces(
             Err(StreamError::Eof) => return Ok(()),
             Err(error) => {
                 return match halt(error) {
-                    Halt::Over | Halt::Whole => Ok(()),
-                    Halt::Fault(fault) => Err(fault),
+                    StreamEnd::Over | StreamEnd::Whole => Ok(()),
+                    StreamEnd::Fault(fault) => Err(fault),
                 };
             }
         };

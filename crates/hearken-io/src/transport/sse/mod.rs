@@ -27,14 +27,14 @@ use tokio::time::Instant;
 
 use super::backoff::Backoff;
 use super::halves::SourceReader;
-use super::http_server::{Course, HttpServer};
+use super::http_server::{HttpConnectDecision, HttpServer};
 use super::link_sink::{LinkSink, SinkGone};
 use super::transport_settings::LinkSettings;
 use crate::link::{Cause, Fault, LinkEvent, Stream};
 use resume::SharedResume;
 pub use sse_filter::EventStream;
 use sse_filter::{DROPPED, frame};
-use stream_request::{Halt, StreamRequest, halt};
+use stream_request::{StreamEnd, StreamRequest, halt};
 
 /// How long a silent connection must last to count as good: longer than a server takes that accepts
 /// a connection only to drop it.
@@ -51,7 +51,7 @@ pub(super) struct SseReader {
     request: StreamRequest,
     server: HttpServer,
     /// The courses that determine what each attempt follows, if attempts differ.
-    courses: mpsc::UnboundedReceiver<Course>,
+    courses: mpsc::UnboundedReceiver<HttpConnectDecision>,
     /// The silence after which to check whether the server still responds; `None` for never.
     silent_after: Option<Duration>,
     resume: SharedResume,
@@ -60,14 +60,14 @@ pub(super) struct SseReader {
 
 /// The outcome of one connection.
 struct StreamOutcome {
-    end: Halt,
+    end: StreamEnd,
     good: bool,
 }
 
 impl SseReader {
     pub(super) fn new(
         server: HttpServer,
-        courses: mpsc::UnboundedReceiver<Course>,
+        courses: mpsc::UnboundedReceiver<HttpConnectDecision>,
         settings: LinkSettings,
     ) -> Self {
         let resume = SharedResume::default();
@@ -85,7 +85,7 @@ impl SseReader {
     }
 
     /// Waits for the course of this attempt.
-    async fn course(&mut self) -> Course {
+    async fn course(&mut self) -> HttpConnectDecision {
         match self.courses.recv().await {
             Some(course) => course,
             // The other end lives as long as the link, which is then about to be dropped.
@@ -106,19 +106,19 @@ impl SseReader {
         loop {
             sink.put(LinkEvent::Connecting { attempt }).await?;
             let (outcome, may_be_forgotten) = match self.course().await {
-                Course::Follow(Stream {
+                HttpConnectDecision::Follow(Stream {
                     at,
                     every: Some(every),
                     ..
                 }) => (self.document(&at, every, sink).await?, false),
-                Course::Follow(stream) => {
+                HttpConnectDecision::Follow(stream) => {
                     let outcome = match self.request.of(self.server.address(&stream.at), &stream) {
                         Ok(request) => self.connection(&request, &stream, sink).await?,
                         Err(fault) => StreamOutcome::bad(fault),
                     };
                     (outcome, stream.may_be_forgotten)
                 }
-                Course::Refused(fault) => (StreamOutcome::bad(fault), false),
+                HttpConnectDecision::Refused(fault) => (StreamOutcome::bad(fault), false),
             };
             if outcome.good {
                 backoff.reset();
@@ -126,15 +126,15 @@ impl SseReader {
                 tried_again = 0;
             }
             let fault = match outcome.end {
-                Halt::Over => return sink.put(LinkEvent::Ended).await,
-                Halt::Whole if outcome.good => {
+                StreamEnd::Over => return sink.put(LinkEvent::Ended).await,
+                StreamEnd::Whole if outcome.good => {
                     sink.put(LinkEvent::StreamEnded).await?;
                     attempt = 1;
                     continue;
                 }
                 // An empty answer counts as a failure, so that its server gets no rapid retries.
-                Halt::Whole => Fault::Closed,
-                Halt::Fault(fault) => fault,
+                StreamEnd::Whole => Fault::Closed,
+                StreamEnd::Fault(fault) => fault,
             };
             // A server that forgot a stream reports that by a status; a new stream can still be opened.
             let over =
@@ -220,7 +220,7 @@ impl SseReader {
             heard = Instant::now();
             let mut next = match arrival {
                 Ok(arrival) => arrival,
-                Err(fault) => break Halt::Fault(fault),
+                Err(fault) => break StreamEnd::Fault(fault),
             };
             // Everything that arrived with it is passed on with it.
             let (mut taken, mut bytes) = (0, 0);
@@ -248,10 +248,10 @@ impl SseReader {
                     // A sign of life.
                     Some(Ok(SSE::Comment(_))) => {}
                     Some(Err(StreamError::Eof)) if stream.opened_by.is_some() => {
-                        break Some(Halt::Whole);
+                        break Some(StreamEnd::Whole);
                     }
                     Some(Err(error)) => break Some(halt(error)),
-                    None => break Some(Halt::Fault(Fault::Closed)),
+                    None => break Some(StreamEnd::Fault(Fault::Closed)),
                 }
                 taken += 1;
                 if taken >= TOGETHER || bytes >= TOGETHER_BYTES {
@@ -276,7 +276,7 @@ impl StreamOutcome {
     /// Returns the outcome of an attempt that failed.
     fn bad(fault: Fault) -> Self {
         Self {
-            end: Halt::Fault(fault),
+            end: StreamEnd::Fault(fault),
             good: false,
         }
     }

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::stream_request::Halt;
+use super::stream_request::StreamEnd;
 use super::{SseReader, StreamOutcome, is_good};
 use crate::link::{Address, Fault, Frame, LinkEvent};
-use crate::transport::http_server::Course;
+use crate::transport::http_server::HttpConnectDecision;
 use crate::transport::link_sink::{LinkSink, SinkGone};
 
 impl SseReader {
@@ -47,7 +47,7 @@ impl SseReader {
         while self.courses.try_recv().is_ok() {}
         let good = is_good(frames, since.map(|since| since.elapsed()));
         Ok(StreamOutcome {
-            end: Halt::Fault(fault),
+            end: StreamEnd::Fault(fault),
             good,
         })
     }
@@ -55,7 +55,7 @@ impl SseReader {
     /// Waits until the connection is refused.
     async fn refused(&mut self) -> Fault {
         loop {
-            if let Course::Refused(fault) = self.course().await {
+            if let HttpConnectDecision::Refused(fault) = self.course().await {
                 return fault;
             }
         }

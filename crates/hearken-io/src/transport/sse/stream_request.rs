@@ -31,7 +31,7 @@ const CONTENT_TYPE_CHARACTERS: usize = 64;
 
 /// Why a connection ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Halt {
+pub(super) enum StreamEnd {
     /// The server has nothing more to send and does not want to be asked again.
     #[error("the stream is over")]
     Over,
@@ -102,7 +102,7 @@ impl StreamRequest {
     }
 
     /// Sends the request, follows redirects and judges the answer.
-    async fn ask(self, mut headers: HeaderMap) -> Result<Response<ByteStream>, Halt> {
+    async fn ask(self, mut headers: HeaderMap) -> Result<Response<ByteStream>, StreamEnd> {
         match &self.body {
             // A stream opened by a message is an answer, and resumes nothing.
             Some(body) => {
@@ -148,7 +148,7 @@ impl StreamRequest {
                     }
                     url = next;
                 }
-                204 => return Err(Halt::Over),
+                204 => return Err(StreamEnd::Over),
                 200..=299 => {
                     check_type(response.headers())?;
                     return Ok(self.stream(response));
@@ -178,7 +178,9 @@ pub(super) fn filtered(response: reqwest::Response, mut filter: Filter) -> Respo
                 let arrived = filter.feed(&chunk);
                 (!arrived.is_empty()).then(|| Ok(written(&arrived)))
             }
-            Err(error) => Some(Err(TransportError::new(Halt::Fault(fault_of_body(&error))))),
+            Err(error) => Some(Err(TransportError::new(StreamEnd::Fault(fault_of_body(
+                &error,
+            ))))),
         };
         std::future::ready(ready)
     });
@@ -200,8 +202,8 @@ fn leaves() -> Fault {
     Fault::Unusable(Cause::RedirectMessage)
 }
 
-fn unusable(why: Cause) -> Halt {
-    Halt::Fault(Fault::Unusable(why))
+fn unusable(why: Cause) -> StreamEnd {
+    StreamEnd::Fault(Fault::Unusable(why))
 }
 
 /// Classifies the error that broke a body. A stream that was good until now is worth another
@@ -216,7 +218,7 @@ fn fault_of_body(error: &reqwest::Error) -> Fault {
 }
 
 /// Returns the address that a redirect leads to, if it may be followed.
-fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, Halt> {
+fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, StreamEnd> {
     let next = headers
         .get(LOCATION)
         .and_then(|location| std::str::from_utf8(location.as_bytes()).ok())
@@ -295,23 +297,25 @@ pub(in crate::transport) fn check_json(headers: &HeaderMap) -> Result<(), Fault>
 }
 
 /// Turns the event source's error into ours; errors of our own request pass through unchanged.
-pub(super) fn halt(error: StreamError) -> Halt {
+pub(super) fn halt(error: StreamError) -> StreamEnd {
     match error {
-        StreamError::Transport(inner) => match inner.inner().downcast_ref::<Halt>() {
+        StreamError::Transport(inner) => match inner.inner().downcast_ref::<StreamEnd>() {
             Some(halt) => halt.clone(),
-            None => Halt::Fault(Fault::Closed),
+            None => StreamEnd::Fault(Fault::Closed),
         },
         StreamError::Eof | StreamError::UnexpectedEof | StreamError::HttpStream(_) => {
-            Halt::Fault(Fault::Closed)
+            StreamEnd::Fault(Fault::Closed)
         }
-        StreamError::TimedOut => Halt::Fault(Fault::TimedOut),
+        StreamError::TimedOut => StreamEnd::Fault(Fault::TimedOut),
         // The request handles all of these cases itself, and the filter lets no such line through.
         StreamError::InvalidParameter(_)
         | StreamError::UnexpectedResponse(..)
         | StreamError::InvalidLine(_)
         | StreamError::InvalidEvent
         | StreamError::MalformedLocationHeader(_)
-        | StreamError::MaxRedirectLimitReached(_) => Halt::Fault(Fault::Other(Cause::BrokenStream)),
+        | StreamError::MaxRedirectLimitReached(_) => {
+            StreamEnd::Fault(Fault::Other(Cause::BrokenStream))
+        }
     }
 }
 
@@ -321,7 +325,7 @@ mod tests {
 
     use super::*;
 
-    fn hop(from: &str, to: &str, allow_plain: bool) -> Result<String, Halt> {
+    fn hop(from: &str, to: &str, allow_plain: bool) -> Result<String, StreamEnd> {
         let mut headers = HeaderMap::new();
         headers.insert(LOCATION, HeaderValue::from_bytes(to.as_bytes()).unwrap());
         next_hop(&Url::parse(from).unwrap(), &headers, allow_plain).map(String::from)
@@ -356,11 +360,11 @@ mod tests {
             ("http://localhost/", "http://", true),
         ] {
             match hop(from, to, allow_plain).unwrap_err() {
-                Halt::Fault(fault) => {
+                StreamEnd::Fault(fault) => {
                     assert!(fault.is_final(), "{from} -> {to}");
                     assert!(!format!("{fault:?}").contains("pw"));
                 }
-                Halt::Over | Halt::Whole => panic!("{from} -> {to}"),
+                StreamEnd::Over | StreamEnd::Whole => panic!("{from} -> {to}"),
             }
         }
         let nowhere = next_hop(

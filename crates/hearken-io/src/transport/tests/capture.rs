@@ -18,7 +18,7 @@ use super::{RecordError, Recorder};
 use crate::link::{Fault, LinkEvent, Receipt};
 use crate::transport::file::tests::Folder;
 use crate::transport::tests::frame;
-use crate::transport::{Recorded, RecordedAnswer};
+use crate::transport::{RecordedAnswer, RecordingInfo};
 
 fn at() -> Timestamp {
     "2026-05-04T03:02:01.5Z".parse().unwrap()
@@ -267,7 +267,7 @@ fn a_recording_knows_which_question_was_answered_how() {
     ] {
         recorder.reply(at(), 0, 1, body).unwrap();
     }
-    let recorded = Recorded::beside(&path);
+    let recorded = RecordingInfo::beside(&path);
     assert_eq!(recorded.made, Some(at()));
     assert_eq!(
         recorded.answers.into_iter().collect::<Vec<_>>(),
@@ -284,7 +284,7 @@ fn a_recording_knows_which_question_was_answered_how() {
             .any(|line| line.to_string().contains("rpl_"))
     );
     assert_eq!(
-        Recorded::beside(&folder.0.join("none.jsonl")),
-        Recorded::default()
+        RecordingInfo::beside(&folder.0.join("none.jsonl")),
+        RecordingInfo::default()
     );
 }

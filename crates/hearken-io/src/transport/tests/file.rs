@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use tokio::sync::{mpsc, watch};
 
-use super::{FileReader, OneWay, SourceLine, SourceLines, lines};
+use super::{FileReader, NoReplyPoster, SourceLine, SourceLines, lines};
 use crate::link::{Cause, DeliveryFailure, Fault, LinkEvent};
 use crate::transport::halves::Link;
 use crate::transport::link_handle::drive;
@@ -220,7 +220,7 @@ async fn a_pipe_is_read_as_it_comes_and_closing_does_not_wait_for_it() {
     let (input, _) = listener.accept().unwrap();
     let link = Link {
         reader: FileReader::given(input, 1000),
-        poster: OneWay,
+        poster: NoReplyPoster,
     };
     let (sink, mut news) = LinkSink::channel(0, 8);
     let (orders, taken) = mpsc::unbounded_channel();

@@ -16,7 +16,7 @@ use launchdarkly_sdk_transport::ByteStream;
 use proptest::prelude::*;
 use sync_wrapper::SyncStream;
 
-use super::super::answer_stream::Once;
+use super::super::answer_stream::SingleResponse;
 use super::{DROPPED, Filter, SharedResume, StreamItem, written};
 
 /// Returns what the crate is given.
@@ -53,7 +53,7 @@ fn read_by_the_crate(pieces: Vec<Bytes>) -> (Vec<StreamItem>, Option<StreamError
     let mut events = ClientBuilder::for_url("http://127.0.0.1/")
         .unwrap()
         .reconnect(ReconnectOptions::reconnect(false).build())
-        .build_with_transport(Once::of(answer))
+        .build_with_transport(SingleResponse::of(answer))
         .stream();
     let mut read = Vec::new();
     while let Some(event) = events.next().now_or_never().expect("nothing to wait for") {
