@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 use hearken::announce::{Class, Mark, Sound, Utterance, UtteranceId};
 use hearken::config::{VoiceChoice, VoiceConfig};
-use hearken::voice::{Surroundings, VoiceEvent, VoiceHandle, VoiceSink, open_in};
+use hearken::voice::{VoiceEnvironment, VoiceEvent, VoiceHandle, VoiceSink, open_in};
 use rustix::process::{Pid, Signal};
 use tokio::sync::mpsc;
 
@@ -198,13 +198,13 @@ impl SoundRig {
         self.daemon.as_ref().expect("the daemon runs")
     }
 
-    fn surroundings(&self) -> Surroundings {
+    fn surroundings(&self) -> VoiceEnvironment {
         let mut address = std::ffi::OsString::from("unix_socket:");
         address.push(self.socket());
-        Surroundings {
+        VoiceEnvironment {
             speechd_address: Some(address),
             user: "test".to_owned(),
-            ..Surroundings::default()
+            ..VoiceEnvironment::default()
         }
     }
 
@@ -356,7 +356,7 @@ fn utterance(id: u64, text: &str) -> Utterance {
     }
 }
 
-fn open(surroundings: Surroundings) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>) {
+fn open(surroundings: VoiceEnvironment) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>) {
     let (sink, events) = VoiceSink::channel();
     let choice = VoiceChoice::SpeechDispatcher;
     let config = VoiceConfig::default();

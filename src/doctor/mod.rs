@@ -16,7 +16,7 @@ use crate::config::{Config, ReaderChoice, SettingSource};
 use crate::link::{Phrase, PhraseArg};
 use crate::runtime::{self, Face, Terminals};
 use crate::transport::{LinkSettings, Tls};
-use crate::voice::screen_reader::{Sight, Signs, Survey};
+use crate::voice::screen_reader::{ReaderPresence, ReaderSigns, Survey};
 
 pub mod agent_checks;
 mod broker_checks;
@@ -195,7 +195,7 @@ fn reader(choice: ReaderChoice, settings: &RunSettings) -> (bool, Vec<DoctorFind
         ReaderChoice::Yes => (true, said(true)),
         ReaderChoice::No => (false, said(false)),
         ReaderChoice::Auto => {
-            let survey = Signs::from_env().look();
+            let survey = ReaderSigns::from_env().look();
             let ssh = std::env::var_os("SSH_CONNECTION").is_some();
             (survey.present().is_some(), surveyed(&survey, ssh))
         }
@@ -217,16 +217,16 @@ fn surveyed(survey: &Survey, ssh: bool) -> Vec<DoctorFinding> {
     let mut absent = Vec::new();
     for look in &survey.looks {
         match &look.sight {
-            Sight::Present(reader) => found.push(DoctorFinding::fine(
+            ReaderPresence::Present(reader) => found.push(DoctorFinding::fine(
                 part,
                 Phrase::new("doctor.reader.shown")
                     .with("place", because(&look.place))
                     .with("name", because(&reader.name())),
             )),
-            Sight::Absent => {
+            ReaderPresence::Absent => {
                 absent.push(Phrase::new("fault.other").with("reason", because(&look.place)))
             }
-            Sight::Unknown { reason } => found.push(DoctorFinding::weak(
+            ReaderPresence::Unknown { reason } => found.push(DoctorFinding::weak(
                 part,
                 Phrase::new("doctor.reader.unknown")
                     .with("place", because(&look.place))

@@ -6,7 +6,7 @@
 use crate::app::SpeechMode;
 use crate::config::{FaceChoice, ReaderChoice, VoiceChoice};
 
-use crate::voice::screen_reader::Signs;
+use crate::voice::screen_reader::ReaderSigns;
 
 /// The face that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(crate) fn choose_face(
 /// Returns whether a screen reader is running: as the person says, else as detected on this machine.
 pub(super) fn reader_present(choice: ReaderChoice) -> bool {
     match choice {
-        ReaderChoice::Auto => Signs::from_env().look().present().is_some(),
+        ReaderChoice::Auto => ReaderSigns::from_env().look().present().is_some(),
         ReaderChoice::Yes => true,
         ReaderChoice::No => false,
     }

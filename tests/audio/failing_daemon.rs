@@ -128,7 +128,7 @@ async fn an_installed_daemon_is_started_and_heard() {
     std::fs::write(&program, script).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     // The daemon starts automatically only for its default socket.
-    let surroundings = Surroundings {
+    let surroundings = VoiceEnvironment {
         speechd_address: None,
         runtime_dir: Some(rig.folder.join("run")),
         path: program.parent().map(|folder| folder.as_os_str().to_owned()),

@@ -5,7 +5,7 @@ use hearken::announce::Cue;
 use super::*;
 
 /// Puts a player on the rig's path that plays into the rig's sound server.
-fn player(rig: &SoundRig) -> Surroundings {
+fn player(rig: &SoundRig) -> VoiceEnvironment {
     let path = rig.folder.join("bin/pacat");
     let script = format!(
         "#!/bin/sh\nPULSE_SERVER={} HOME={} exec /usr/bin/pacat \"$@\"\n",
@@ -14,7 +14,7 @@ fn player(rig: &SoundRig) -> Surroundings {
     );
     std::fs::write(&path, script).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    Surroundings {
+    VoiceEnvironment {
         path: Some(rig.folder.join("bin").into_os_string()),
         ..rig.surroundings()
     }

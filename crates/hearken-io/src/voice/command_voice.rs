@@ -51,12 +51,12 @@ struct SpeakingProgram {
 enum CommandState {
     Idle,
     Saying(Box<SpeakingProgram>),
-    Ending(Box<Terminating>),
+    Ending(Box<TerminatingCommand>),
 }
 
 /// A program that has been sent SIGTERM.
 #[derive(Debug)]
-pub(super) struct Terminating {
+pub(super) struct TerminatingCommand {
     child: Child,
     group: Option<Tree>,
     /// The time at which SIGKILL follows at the latest.
@@ -218,7 +218,7 @@ impl CommandVoice {
                     id, child, group, ..
                 } = *saying;
                 group.iter().for_each(Tree::ask_to_end);
-                let ending = Terminating::new(child, group, self.limits.term);
+                let ending = TerminatingCommand::new(child, group, self.limits.term);
                 self.state = CommandState::Ending(Box::new(ending));
                 Some(id)
             }
@@ -322,7 +322,7 @@ async fn read_some(stderr: &mut ChildStderr, kept: &mut Vec<u8>) -> std::io::Res
     Ok(count)
 }
 
-impl Terminating {
+impl TerminatingCommand {
     /// Takes over a program that was asked to end; it is killed after `wait`.
     pub(super) fn new(child: Child, group: Option<Tree>, wait: Duration) -> Self {
         Self {

@@ -7,7 +7,7 @@ use crate::announce::Reason;
 
 /// Why a command line can't be split into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unfinished {
+pub enum SplitError {
     /// A quote is not closed.
     Quote,
     /// A backslash is at the end.
@@ -16,7 +16,7 @@ pub enum Unfinished {
     Empty,
 }
 
-impl Unfinished {
+impl SplitError {
     /// Describes it for a person.
     pub fn reason(self) -> Reason {
         Reason::new(match self {
@@ -40,7 +40,7 @@ enum QuotePart {
 ///
 /// Between single quotes everything is literal; between double quotes a backslash protects a quote
 /// or a backslash; elsewhere it protects any character.
-pub fn split(line: &str) -> Result<Vec<String>, Unfinished> {
+pub fn split(line: &str) -> Result<Vec<String>, SplitError> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut inside = QuotePart::Nothing;
@@ -55,7 +55,7 @@ pub fn split(line: &str) -> Result<Vec<String>, Unfinished> {
             (QuotePart::Nothing | QuotePart::Word, '\'') => inside = QuotePart::Single,
             (QuotePart::Nothing | QuotePart::Word, '"') => inside = QuotePart::Double,
             (QuotePart::Nothing | QuotePart::Word, '\\') => {
-                word.push(signs.next().ok_or(Unfinished::Backslash)?);
+                word.push(signs.next().ok_or(SplitError::Backslash)?);
                 inside = QuotePart::Word;
             }
             (QuotePart::Word, blank) if blank.is_whitespace() => {
@@ -70,12 +70,12 @@ pub fn split(line: &str) -> Result<Vec<String>, Unfinished> {
         }
     }
     match inside {
-        QuotePart::Single | QuotePart::Double => return Err(Unfinished::Quote),
+        QuotePart::Single | QuotePart::Double => return Err(SplitError::Quote),
         QuotePart::Word => words.push(word),
         QuotePart::Nothing => {}
     }
     if words.is_empty() {
-        return Err(Unfinished::Empty);
+        return Err(SplitError::Empty);
     }
     Ok(words)
 }
@@ -110,9 +110,9 @@ mod tests {
 
     #[test]
     fn what_is_unfinished_is_named() {
-        assert_eq!(split("say 'a"), Err(Unfinished::Quote));
-        assert_eq!(split("say \"a"), Err(Unfinished::Quote));
-        assert_eq!(split("say \\"), Err(Unfinished::Backslash));
-        assert_eq!(split("  "), Err(Unfinished::Empty));
+        assert_eq!(split("say 'a"), Err(SplitError::Quote));
+        assert_eq!(split("say \"a"), Err(SplitError::Quote));
+        assert_eq!(split("say \\"), Err(SplitError::Backslash));
+        assert_eq!(split("  "), Err(SplitError::Empty));
     }
 }

@@ -71,27 +71,27 @@ pub(super) struct Player {
     pub arguments: &'static [&'static str],
 }
 
-type Play = Pin<Box<dyn Future<Output = Result<(), Reason>>>>;
+type CueSound = Pin<Box<dyn Future<Output = Result<(), Reason>>>>;
 
 /// A cue that is being played, and the words after it.
-struct Playing {
-    play: Play,
+struct PlayingCue {
+    play: CueSound,
     cue: Cue,
     then: Utterance,
 }
 
 /// An engine's voice with cues before its words.
-pub(super) struct Cued<V> {
+pub(super) struct VoiceWithCues<V> {
     voice: V,
     player: Option<Player>,
-    playing: Option<Playing>,
+    playing: Option<PlayingCue>,
     news: VecDeque<VoiceEvent>,
     /// Whether the audibility of cues has been reported.
     told_heard: bool,
     failures: u32,
 }
 
-impl<V: Voice> Cued<V> {
+impl<V: Voice> VoiceWithCues<V> {
     /// Wraps a voice, with a player if there is one.
     pub(super) fn new(voice: V, player: Option<Player>) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl<V: Voice> Cued<V> {
 
     /// Continues after a cue: with its words, or with the end if there are none.
     fn played(&mut self, outcome: Result<(), Reason>) {
-        let Some(Playing { cue, then, .. }) = self.playing.take() else {
+        let Some(PlayingCue { cue, then, .. }) = self.playing.take() else {
             return;
         };
         match outcome {
@@ -142,12 +142,12 @@ impl<V: Voice> Cued<V> {
     }
 }
 
-impl<V: Voice> Voice for Cued<V> {
+impl<V: Voice> Voice for VoiceWithCues<V> {
     fn speak(&mut self, utterance: Utterance) {
         self.playing = None;
         match (&self.player, utterance.sound.cue) {
             (Some(player), Some(cue)) => {
-                self.playing = Some(Playing {
+                self.playing = Some(PlayingCue {
                     play: Box::pin(play(player.clone(), cue)),
                     cue,
                     then: utterance,
@@ -230,12 +230,12 @@ mod tests {
     use crate::voice::{VoiceHandle, worker};
 
     /// A voice that speaks immediately and records its utterances.
-    struct Mouth {
+    struct FakeVoice {
         said: std::sync::mpsc::Sender<String>,
         news: VecDeque<VoiceEvent>,
     }
 
-    impl Voice for Mouth {
+    impl Voice for FakeVoice {
         fn speak(&mut self, utterance: Utterance) {
             self.said.send(utterance.text).unwrap();
             self.news.push_back(VoiceEvent::Begun(utterance.id));
@@ -270,11 +270,11 @@ mod tests {
         let (sink, ear) = Ear::new();
         let (tell, said) = std::sync::mpsc::channel();
         let mailbox = worker::start(sink.clone(), move |desk| async move {
-            let mouth = Mouth {
+            let mouth = FakeVoice {
                 said: tell,
                 news: VecDeque::new(),
             };
-            let voice = Cued::new(mouth, Some(player));
+            let voice = VoiceWithCues::new(mouth, Some(player));
             desk.serve(voice, crate::voice::limits::Limits::default())
                 .await;
         });

@@ -32,7 +32,7 @@ mod incoming_replies;
 
 use daemon_commands::{DaemonRequest, Serial};
 pub(super) use daemon_news::{DaemonFault, DialogueEvent};
-use daemon_settings::{Level, Need, WordSetting};
+use daemon_settings::{Level, SettingStep, WordSetting};
 
 /// The most lines in a reply, except the list of voices; real ones have under 20.
 const REPLY_LINES: usize = 64;
@@ -66,7 +66,7 @@ pub(super) struct Greeting {
 
 /// What has already been reported, kept across connections.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reported {
+pub(super) struct ReportedProblems {
     languages: BTreeSet<String>,
     voices: BTreeSet<String>,
     knobs: BTreeSet<Knob>,
@@ -123,7 +123,7 @@ enum JobStage {
 pub(super) struct Dialogue {
     greeting: Greeting,
     limits: Limits,
-    told: Reported,
+    told: ReportedProblems,
     decoder: Decoder,
     outgoing: Vec<u8>,
     steps: VecDeque<DaemonRequest>,
@@ -150,7 +150,12 @@ pub(super) struct Dialogue {
 
 impl Dialogue {
     /// Starts a conversation: the greeting is ready to be sent.
-    pub(super) fn new(greeting: Greeting, told: Reported, limits: Limits, now: Instant) -> Self {
+    pub(super) fn new(
+        greeting: Greeting,
+        told: ReportedProblems,
+        limits: Limits,
+        now: Instant,
+    ) -> Self {
         let steps = VecDeque::from([
             DaemonRequest::ClientName,
             DaemonRequest::NotifyAll,
@@ -204,7 +209,7 @@ impl Dialogue {
     }
 
     /// Returns what must be remembered across connections.
-    pub(super) fn into_told(self) -> Reported {
+    pub(super) fn into_told(self) -> ReportedProblems {
         self.told
     }
 
@@ -462,16 +467,16 @@ impl Dialogue {
         }
         let wanted = &job.sound.delivery;
         match self.voice.needs(wanted.voice.as_deref()) {
-            Some(Need::Base) => return Some(DaemonRequest::BaseVoice),
-            Some(Need::Set(name)) => return Some(DaemonRequest::Voice(name)),
+            Some(SettingStep::Base) => return Some(DaemonRequest::BaseVoice),
+            Some(SettingStep::Set(name)) => return Some(DaemonRequest::Voice(name)),
             None => {}
         }
         match self
             .punctuation
             .needs(wanted.punctuation.map(Punctuation::name))
         {
-            Some(Need::Base) => return Some(DaemonRequest::BasePunctuation),
-            Some(Need::Set(level)) => return Some(DaemonRequest::Punctuation(level)),
+            Some(SettingStep::Base) => return Some(DaemonRequest::BasePunctuation),
+            Some(SettingStep::Set(level)) => return Some(DaemonRequest::Punctuation(level)),
             None => {}
         }
         let pitch = pitch::of(

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::command_voice::CommandVoice;
-use super::cue::{Cued, PLAYERS, Player};
+use super::cue::{PLAYERS, Player, VoiceWithCues};
 use super::dialogue::{DaemonFault, Greeting};
 use super::limits::Limits;
 use super::no_voice::Silence;
@@ -33,7 +33,7 @@ const PROGRAMS: [&str; 2] = ["espeak-ng", "espeak"];
 
 /// The parts of a process's environment that determine where voices are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct VoiceEnvironment {
     /// `SPEECHD_ADDRESS`: `unix_socket:PATH`, `unix_socket` or `inet_socket:HOST:PORT`.
     pub speechd_address: Option<OsString>,
     /// `XDG_RUNTIME_DIR`, or if it is not set the user's cache folder, as the daemon does.
@@ -46,7 +46,7 @@ pub struct Surroundings {
     pub executable: Option<PathBuf>,
 }
 
-impl Surroundings {
+impl VoiceEnvironment {
     /// Reads this process's environment.
     pub fn from_env() -> Self {
         let folder = |name: &str| {
@@ -127,7 +127,7 @@ enum FoundEngine {
 /// Finds the engine, reports the result, and serves the engine until the voice is closed.
 pub(super) async fn run(
     mut desk: SpeechAccounts,
-    surroundings: Surroundings,
+    surroundings: VoiceEnvironment,
     choice: VoiceChoice,
     config: VoiceConfig,
     reader_present: bool,
@@ -151,21 +151,21 @@ pub(super) async fn run(
             desk.tell(VoiceEvent::Ready {
                 engine: Reason::said(speech_dispatcher::NAME),
             });
-            desk.serve(Cued::new(*voice, player), limits).await;
+            desk.serve(VoiceWithCues::new(*voice, player), limits).await;
         }
         FoundEngine::Program(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: voice.engine(),
             });
             desk.tell(voice.adjustable());
-            desk.serve(Cued::new(*voice, player), limits).await;
+            desk.serve(VoiceWithCues::new(*voice, player), limits).await;
         }
         FoundEngine::Lasting(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: voice.engine(),
             });
             desk.tell(voice.adjustable());
-            desk.serve(Cued::new(*voice, player), limits).await;
+            desk.serve(VoiceWithCues::new(*voice, player), limits).await;
         }
         FoundEngine::System(voice) => {
             desk.tell(VoiceEvent::Ready {
@@ -175,13 +175,13 @@ pub(super) async fn run(
                 knobs: vec![Knob::Rate, Knob::Pitch, Knob::Volume, Knob::Voice],
                 usual: Delivery::default(),
             });
-            desk.serve(Cued::new(*voice, player), limits).await;
+            desk.serve(VoiceWithCues::new(*voice, player), limits).await;
         }
         FoundEngine::Nvda(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: voice.engine(),
             });
-            desk.serve(Cued::new(*voice, player), limits).await;
+            desk.serve(VoiceWithCues::new(*voice, player), limits).await;
         }
         FoundEngine::Nothing { reason } => {
             desk.tell(VoiceEvent::None {
@@ -195,7 +195,7 @@ pub(super) async fn run(
 
 /// Finds the engine, and what the person should know about the search.
 async fn find(
-    surroundings: &Surroundings,
+    surroundings: &VoiceEnvironment,
     choice: &VoiceChoice,
     config: &VoiceConfig,
     reader_present: bool,
@@ -253,7 +253,7 @@ async fn find(
 /// Tries the system's own speech where every build has it, otherwise speech-dispatcher; then a speech program on this
 /// machine.
 async fn automatic(
-    surroundings: &Surroundings,
+    surroundings: &VoiceEnvironment,
     config: &VoiceConfig,
     limits: Limits,
 ) -> (FoundEngine, Option<Reason>) {
@@ -287,7 +287,7 @@ async fn automatic(
 }
 
 async fn daemon(
-    surroundings: &Surroundings,
+    surroundings: &VoiceEnvironment,
     config: &VoiceConfig,
     limits: Limits,
 ) -> Result<SpeechDispatcher, Reason> {
@@ -308,7 +308,7 @@ async fn daemon(
 }
 
 async fn own_speech(
-    surroundings: &Surroundings,
+    surroundings: &VoiceEnvironment,
     config: &VoiceConfig,
     limits: Limits,
 ) -> Result<SystemVoice, Reason> {
@@ -334,7 +334,7 @@ async fn own_speech(
 
 /// Opens NVDA in a child of its own, because this loads a third-party library.
 async fn by_nvda(
-    surroundings: &Surroundings,
+    surroundings: &VoiceEnvironment,
     library: &str,
     config: &VoiceConfig,
     limits: Limits,
@@ -354,18 +354,22 @@ async fn by_nvda(
 }
 
 /// Returns this program's file, which is also the child's.
-fn own_file(surroundings: &Surroundings, by: SpeechMeans) -> Result<PathBuf, Reason> {
+fn own_file(surroundings: &VoiceEnvironment, by: SpeechMeans) -> Result<PathBuf, Reason> {
     let file = surroundings.executable.clone();
     file.ok_or_else(|| by.no_file())
 }
 
-fn program(surroundings: &Surroundings, command: &str, own_pitch: i32) -> Result<Program, Reason> {
+fn program(
+    surroundings: &VoiceEnvironment,
+    command: &str,
+    own_pitch: i32,
+) -> Result<Program, Reason> {
     let (path, name, arguments) = called(surroundings, command)?;
     Ok(Program::given(path, &name, arguments, own_pitch))
 }
 
 fn lasting(
-    surroundings: &Surroundings,
+    surroundings: &VoiceEnvironment,
     command: &str,
     own_pitch: i32,
 ) -> Result<LastingProgram, Reason> {
@@ -380,7 +384,7 @@ fn lasting(
 
 /// Returns the file, the name and the arguments of a program.
 fn called(
-    surroundings: &Surroundings,
+    surroundings: &VoiceEnvironment,
     command: &str,
 ) -> Result<(PathBuf, String, Vec<String>), Reason> {
     let mut words = command_words::split(command)

@@ -50,7 +50,7 @@ mod worker;
 pub mod tests;
 
 pub use crate::platform::{OWN_VOICE, SPEAKS};
-pub use engine_choice::Surroundings;
+pub use engine_choice::VoiceEnvironment;
 pub use voice_sink::VoiceSink;
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ pub fn open(
     sink: VoiceSink,
 ) -> VoiceHandle {
     open_in(
-        Surroundings::from_env(),
+        VoiceEnvironment::from_env(),
         choice,
         config,
         reader_present,
@@ -144,7 +144,7 @@ pub fn open(
 
 /// Opens the chosen voice in the given surroundings instead of this process's environment.
 pub fn open_in(
-    surroundings: Surroundings,
+    surroundings: VoiceEnvironment,
     choice: &VoiceChoice,
     config: &VoiceConfig,
     reader_present: bool,
@@ -161,7 +161,7 @@ pub fn open_in(
 }
 
 fn open_limited(
-    surroundings: Surroundings,
+    surroundings: VoiceEnvironment,
     choice: &VoiceChoice,
     config: &VoiceConfig,
     reader_present: bool,

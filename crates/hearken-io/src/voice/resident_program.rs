@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use tokio::process::Command;
 
-use super::command_voice::Terminating;
+use super::command_voice::TerminatingCommand;
 use super::limits::Limits;
 use super::speech_program::plain;
 use super::{Voice, VoiceEvent, pitch, ssip};
@@ -49,7 +49,7 @@ pub(super) struct LastingProgram {
 
 /// What is ordered.
 #[derive(Debug)]
-enum Ordered {
+enum PendingOrder {
     Nothing,
     /// To say this.
     Say(Box<HeldUtterance>),
@@ -72,7 +72,7 @@ struct HeldUtterance {
 
 /// Why a program was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
+enum TerminationReason {
     /// It ended by itself.
     Over,
     /// It did not finish.
@@ -85,14 +85,14 @@ enum Why {
 enum ProgramState {
     Not,
     Running(Box<SpeechProcess>),
-    Ending(Box<Ending>),
+    Ending(Box<TerminatingProgram>),
 }
 
 /// A program that ends.
 #[derive(Debug)]
-struct Ending {
-    program: Terminating,
-    why: Why,
+struct TerminatingProgram {
+    program: TerminatingCommand,
+    why: TerminationReason,
     complaint: String,
     /// What it was saying.
     unfinished: Option<HeldUtterance>,
@@ -100,9 +100,9 @@ struct Ending {
 
 /// When the person was last told something that may recur.
 #[derive(Debug, Default)]
-struct Told(Option<Instant>);
+struct LastNotice(Option<Instant>);
 
-impl Told {
+impl LastNotice {
     /// Returns whether it is to be told now, and notes that.
     fn is_due(&mut self) -> bool {
         let now = Instant::now();
@@ -122,14 +122,14 @@ pub(super) struct LastingVoice {
     run: ProgramState,
     /// Whether the running program has reported anything yet.
     proved: bool,
-    ordered: Ordered,
+    ordered: PendingOrder,
     next: Option<Utterance>,
     news: VecDeque<VoiceEvent>,
     failures: u32,
     /// When a lost program is tried again.
     lost_until: Option<Instant>,
-    told_restart: Told,
-    told_unknown: Told,
+    told_restart: LastNotice,
+    told_unknown: LastNotice,
 }
 
 impl LastingVoice {
@@ -140,13 +140,13 @@ impl LastingVoice {
             limits,
             run: ProgramState::Not,
             proved: false,
-            ordered: Ordered::Nothing,
+            ordered: PendingOrder::Nothing,
             next: None,
             news: VecDeque::new(),
             failures: 0,
             lost_until: None,
-            told_restart: Told::default(),
-            told_unknown: Told::default(),
+            told_restart: LastNotice::default(),
+            told_unknown: LastNotice::default(),
         };
         // The first words report why it can't be started.
         let _ = voice.start();
@@ -205,7 +205,7 @@ impl LastingVoice {
             false => self.limits.load,
         };
         let longest = self.limits.end_of(&utterance.text);
-        self.ordered = Ordered::Say(Box::new(HeldUtterance {
+        self.ordered = PendingOrder::Say(Box::new(HeldUtterance {
             utterance,
             begun: false,
             again,
@@ -255,7 +255,7 @@ impl LastingVoice {
         match report {
             ProgramReport::Begin(id) => {
                 let longest = |saying: &HeldUtterance| self.limits.end_of(&saying.utterance.text);
-                if let Ordered::Say(saying) = &mut self.ordered
+                if let PendingOrder::Say(saying) = &mut self.ordered
                     && saying.utterance.id.0 == id
                     && !saying.begun
                 {
@@ -288,9 +288,9 @@ impl LastingVoice {
 
     /// Ends what was ordered under a number; returns the utterance if it was not to be stopped.
     fn over(&mut self, id: u64) -> Option<HeldUtterance> {
-        match std::mem::replace(&mut self.ordered, Ordered::Nothing) {
-            Ordered::Say(saying) if saying.utterance.id.0 == id => Some(*saying),
-            Ordered::Stop { id: stopped, .. } if stopped.0 == id => None,
+        match std::mem::replace(&mut self.ordered, PendingOrder::Nothing) {
+            PendingOrder::Say(saying) if saying.utterance.id.0 == id => Some(*saying),
+            PendingOrder::Stop { id: stopped, .. } if stopped.0 == id => None,
             // A report about something else changes nothing.
             other => {
                 self.ordered = other;
@@ -314,17 +314,17 @@ impl LastingVoice {
     }
 
     /// Ends the program with its children; what it was saying is said once more after that.
-    fn end(&mut self, why: Why) {
+    fn end(&mut self, why: TerminationReason) {
         let run = std::mem::replace(&mut self.run, ProgramState::Not);
         let ProgramState::Running(mut process) = run else {
             self.run = run;
             return;
         };
-        let unfinished = match std::mem::replace(&mut self.ordered, Ordered::Nothing) {
-            Ordered::Say(saying) => Some(*saying),
-            Ordered::Stop { .. } | Ordered::Nothing => None,
+        let unfinished = match std::mem::replace(&mut self.ordered, PendingOrder::Nothing) {
+            PendingOrder::Say(saying) => Some(*saying),
+            PendingOrder::Stop { .. } | PendingOrder::Nothing => None,
         };
-        self.run = ProgramState::Ending(Box::new(Ending {
+        self.run = ProgramState::Ending(Box::new(TerminatingProgram {
             complaint: process.complaint(),
             program: process.end(self.limits.term),
             why,
@@ -340,14 +340,16 @@ impl LastingVoice {
             return;
         };
         let how = match (ending.why, status) {
-            (Why::Over, Some(status)) if ending.complaint.is_empty() => {
+            (TerminationReason::Over, Some(status)) if ending.complaint.is_empty() => {
                 Reason::new("voice.cause.how.ended").with("status", status)
             }
-            (Why::Over, Some(status)) => Reason::new("voice.cause.how.ended_saying")
+            (TerminationReason::Over, Some(status)) => Reason::new("voice.cause.how.ended_saying")
                 .with("status", status)
                 .with("text", &ending.complaint),
-            (Why::Unstoppable, _) => Reason::new("voice.cause.how.unstoppable"),
-            (Why::Over | Why::Endless, _) => Reason::new("voice.cause.how.endless"),
+            (TerminationReason::Unstoppable, _) => Reason::new("voice.cause.how.unstoppable"),
+            (TerminationReason::Over | TerminationReason::Endless, _) => {
+                Reason::new("voice.cause.how.endless")
+            }
         };
         if self.told_restart.is_due() {
             let text = Reason::new("voice.cause.lasting.again")
@@ -369,16 +371,16 @@ impl LastingVoice {
     /// Returns when what was ordered takes too long.
     fn limit(&self) -> Option<Instant> {
         match &self.ordered {
-            Ordered::Nothing => None,
-            Ordered::Say(saying) => Some(saying.until),
-            Ordered::Stop { until, .. } => Some(*until),
+            PendingOrder::Nothing => None,
+            PendingOrder::Say(saying) => Some(saying.until),
+            PendingOrder::Stop { until, .. } => Some(*until),
         }
     }
 
     fn overdue(&mut self) {
         let why = match &self.ordered {
-            Ordered::Stop { .. } => Why::Unstoppable,
-            Ordered::Say(_) | Ordered::Nothing => Why::Endless,
+            PendingOrder::Stop { .. } => TerminationReason::Unstoppable,
+            PendingOrder::Say(_) | PendingOrder::Nothing => TerminationReason::Endless,
         };
         self.end(why);
     }
@@ -388,10 +390,11 @@ impl Voice for LastingVoice {
     fn speak(&mut self, utterance: Utterance) {
         self.stop();
         match (&self.ordered, &self.run) {
-            (Ordered::Nothing, ProgramState::Not | ProgramState::Running(_)) => {
+            (PendingOrder::Nothing, ProgramState::Not | ProgramState::Running(_)) => {
                 self.begin(utterance, false)
             }
-            (Ordered::Say(_) | Ordered::Stop { .. }, _) | (_, ProgramState::Ending(_)) => {
+            (PendingOrder::Say(_) | PendingOrder::Stop { .. }, _)
+            | (_, ProgramState::Ending(_)) => {
                 self.next = Some(utterance);
             }
         }
@@ -403,7 +406,7 @@ impl Voice for LastingVoice {
         if let ProgramState::Ending(ending) = &mut self.run {
             ending.unfinished = None;
         }
-        let Ordered::Say(saying) = &self.ordered else {
+        let PendingOrder::Say(saying) = &self.ordered else {
             return;
         };
         let id = saying.utterance.id;
@@ -419,7 +422,7 @@ impl Voice for LastingVoice {
             (true, false) => self.limits.load,
             (true, true) => self.limits.hush,
         };
-        self.ordered = Ordered::Stop {
+        self.ordered = PendingOrder::Stop {
             id,
             until: Instant::now() + patience,
         };
@@ -430,7 +433,7 @@ impl Voice for LastingVoice {
             if let Some(event) = self.news.pop_front() {
                 return event;
             }
-            let free = matches!(self.ordered, Ordered::Nothing);
+            let free = matches!(self.ordered, PendingOrder::Nothing);
             if free
                 && !matches!(self.run, ProgramState::Ending(_))
                 && let Some(next) = self.next.take()
@@ -443,7 +446,7 @@ impl Voice for LastingVoice {
                 ProgramState::Not => std::future::pending().await,
                 ProgramState::Running(process) => match process.news(limit).await {
                     ProcessNews::Report(report) => self.reported(report),
-                    ProcessNews::Over => self.end(Why::Over),
+                    ProcessNews::Over => self.end(TerminationReason::Over),
                     ProcessNews::Overdue => self.overdue(),
                 },
                 ProgramState::Ending(ending) => {
@@ -456,7 +459,7 @@ impl Voice for LastingVoice {
 
     fn close(&mut self) -> impl Future<Output = ()> {
         self.stop();
-        self.end(Why::Over);
+        self.end(TerminationReason::Over);
         async {
             if let ProgramState::Ending(ending) = &mut self.run {
                 let _ = ending.program.finish(self.limits.call).await;

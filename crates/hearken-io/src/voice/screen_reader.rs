@@ -81,7 +81,7 @@ impl ScreenReader {
 
 /// The result of checking one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sight {
+pub enum ReaderPresence {
     /// A reader is running.
     Present(ScreenReader),
     /// There is no sign of a reader.
@@ -99,7 +99,7 @@ pub struct CheckedPlace {
     /// The place, as a person would name it.
     pub place: Reason,
     /// The result.
-    pub sight: Sight,
+    pub sight: ReaderPresence,
 }
 
 /// Everything that was checked.
@@ -113,8 +113,8 @@ impl Survey {
     /// Returns the running reader: the first one with a name, otherwise an unnamed one.
     pub fn present(&self) -> Option<ScreenReader> {
         let present = |look: &CheckedPlace| match &look.sight {
-            Sight::Present(reader) => Some(*reader),
-            Sight::Absent | Sight::Unknown { .. } => None,
+            ReaderPresence::Present(reader) => Some(*reader),
+            ReaderPresence::Absent | ReaderPresence::Unknown { .. } => None,
         };
         let mut found = self.looks.iter().filter_map(present);
         let first = found.next()?;
@@ -129,26 +129,26 @@ impl Survey {
 
 /// Everything that can reveal a reader on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signs {
+pub struct ReaderSigns {
     /// The signs that the system itself reports.
     marks: Vec<SignCheck>,
     /// The places where readers leave signs, on systems where they do.
-    places: Option<Places>,
+    places: Option<ReaderPlaces>,
 }
 
-impl Signs {
+impl ReaderSigns {
     /// Queries the system, and determines this machine's places.
     pub fn from_env() -> Self {
         Self {
             marks: reader_signs::marks(),
-            places: reader_signs::PROCESSES.map(Places::from_env),
+            places: reader_signs::PROCESSES.map(ReaderPlaces::from_env),
         }
     }
 
     /// Checks all of them; takes at most the limit of the bus plus the time to read the process list.
     pub fn look(&self) -> Survey {
         let marks = self.marks.iter().map(marked);
-        let places = self.places.iter().flat_map(Places::look);
+        let places = self.places.iter().flat_map(ReaderPlaces::look);
         Survey {
             looks: marks.chain(places).collect(),
         }
@@ -171,9 +171,9 @@ fn marked(mark: &SignCheck) -> CheckedPlace {
         ReaderSign::Flag => (Reason::new("reader.flag"), ScreenReader::Unnamed),
     };
     let sight = match mark.seen {
-        Ok(true) => Sight::Present(reader),
-        Ok(false) => Sight::Absent,
-        Err(kind) => Sight::Unknown {
+        Ok(true) => ReaderPresence::Present(reader),
+        Ok(false) => ReaderPresence::Absent,
+        Err(kind) => ReaderPresence::Unknown {
             reason: Reason::of_system(&kind.into()),
         },
     };
@@ -182,7 +182,7 @@ fn marked(mark: &SignCheck) -> CheckedPlace {
 
 /// The places where readers leave signs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Places {
+struct ReaderPlaces {
     /// The address of the person's session bus; `None` if there is none.
     bus: Option<OsString>,
     /// The folder that shows processes, `/proc`.
@@ -193,7 +193,7 @@ struct Places {
     desktop: bool,
 }
 
-impl Places {
+impl ReaderPlaces {
     /// Returns this machine's places.
     fn from_env(processes: &str) -> Self {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -219,7 +219,7 @@ impl Places {
 
     fn bus(&self) -> CheckedPlace {
         let sight = match &self.bus {
-            None => Sight::Absent,
+            None => ReaderPresence::Absent,
             Some(address) => {
                 let address = address.to_string_lossy().into_owned();
                 // Connecting has no time limit of its own, so this thread must not wait for it.
@@ -230,16 +230,16 @@ impl Places {
                 });
                 match answered.recv_timeout(BUS_LIMIT) {
                     Ok(Ok(bus::BusAnswers { orca: true, .. })) => {
-                        Sight::Present(ScreenReader::Orca)
+                        ReaderPresence::Present(ScreenReader::Orca)
                     }
                     Ok(Ok(bus::BusAnswers { enabled: true, .. })) => {
-                        Sight::Present(ScreenReader::Unnamed)
+                        ReaderPresence::Present(ScreenReader::Unnamed)
                     }
-                    Ok(Ok(bus::BusAnswers { .. })) => Sight::Absent,
-                    Ok(Err(error)) => Sight::Unknown {
+                    Ok(Ok(bus::BusAnswers { .. })) => ReaderPresence::Absent,
+                    Ok(Err(error)) => ReaderPresence::Unknown {
                         reason: error.reason(),
                     },
-                    Err(_) => Sight::Unknown {
+                    Err(_) => ReaderPresence::Unknown {
                         reason: Reason::new("reader.bus.mute").with("n", BUS_LIMIT.as_millis()),
                     },
                 }
@@ -253,13 +253,13 @@ impl Places {
 
     fn speakup(&self) -> CheckedPlace {
         let sight = match read(&self.synth, COMMAND_LINE) {
-            Ok(_) if self.desktop => Sight::Absent,
+            Ok(_) if self.desktop => ReaderPresence::Absent,
             Ok(synth) => match String::from_utf8_lossy(&synth).trim() {
-                "" | "none" => Sight::Absent,
-                _ => Sight::Present(ScreenReader::Speakup),
+                "" | "none" => ReaderPresence::Absent,
+                _ => ReaderPresence::Present(ScreenReader::Speakup),
             },
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Sight::Absent,
-            Err(error) => Sight::Unknown {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => ReaderPresence::Absent,
+            Err(error) => ReaderPresence::Unknown {
                 reason: Reason::of_reading(&error),
             },
         };
@@ -290,10 +290,14 @@ impl Places {
                 place: Reason::new("reader.process").with("name", name),
                 sight: match &names {
                     // Speakup's synthesizer serves consoles, never this desktop's terminal.
-                    Ok(_) if *reader == ScreenReader::Speakup && self.desktop => Sight::Absent,
-                    Ok(names) if names.iter().any(|it| it == name) => Sight::Present(*reader),
-                    Ok(_) => Sight::Absent,
-                    Err(error) => Sight::Unknown {
+                    Ok(_) if *reader == ScreenReader::Speakup && self.desktop => {
+                        ReaderPresence::Absent
+                    }
+                    Ok(names) if names.iter().any(|it| it == name) => {
+                        ReaderPresence::Present(*reader)
+                    }
+                    Ok(_) => ReaderPresence::Absent,
+                    Err(error) => ReaderPresence::Unknown {
                         reason: Reason::new("reader.unread")
                             .with("path", self.processes.display())
                             .because("why", Reason::of_reading(error)),

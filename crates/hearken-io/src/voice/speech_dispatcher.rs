@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::process::Stdio;
 use std::time::Instant;
 
-use super::dialogue::{DaemonFault, Dialogue, DialogueEvent, Greeting, Reported};
+use super::dialogue::{DaemonFault, Dialogue, DialogueEvent, Greeting, ReportedProblems};
 use super::limits::Limits;
 use super::useless_daemon;
 use super::worker::at;
@@ -72,7 +72,7 @@ pub(super) struct SpeechDispatcher {
     place: DaemonFiles,
     greeting: Greeting,
     limits: Limits,
-    told: Reported,
+    told: ReportedProblems,
     state: ConnectionState,
     news: VecDeque<VoiceEvent>,
     attempt: u32,
@@ -92,7 +92,7 @@ impl SpeechDispatcher {
             place,
             greeting,
             limits,
-            told: Reported::default(),
+            told: ReportedProblems::default(),
             state,
             news: VecDeque::new(),
             attempt: 0,

@@ -53,7 +53,7 @@ impl Level {
 
 /// What must be done before a word is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum SettingStep {
     /// Ask for the person's own value, to be able to return to it.
     Base,
     /// Set the value.
@@ -78,14 +78,14 @@ impl WordSetting {
     }
 
     /// Returns what must be done, if another value is in force.
-    pub(super) fn needs(&self, wanted: Option<&str>) -> Option<Need> {
+    pub(super) fn needs(&self, wanted: Option<&str>) -> Option<SettingStep> {
         match (wanted, &self.now, &self.base) {
             _ if self.broken => None,
             (None, None, _) => None,
             (Some(wanted), Some(now), _) if wanted == now => None,
-            (Some(_), _, None) => Some(Need::Base),
-            (Some(wanted), _, Some(_)) => Some(Need::Set(wanted.to_owned())),
-            (None, Some(_), base) => base.clone().flatten().map(Need::Set),
+            (Some(_), _, None) => Some(SettingStep::Base),
+            (Some(wanted), _, Some(_)) => Some(SettingStep::Set(wanted.to_owned())),
+            (None, Some(_), base) => base.clone().flatten().map(SettingStep::Set),
         }
     }
 
@@ -130,12 +130,15 @@ mod tests {
     fn the_way_back_is_asked_for_before_a_word_is_set() {
         let mut word = WordSetting::default();
         assert_eq!(word.needs(None), None);
-        assert_eq!(word.needs(Some("some")), Some(Need::Base));
+        assert_eq!(word.needs(Some("some")), Some(SettingStep::Base));
         word.found(Some(&"none".to_owned()));
-        assert_eq!(word.needs(Some("some")), Some(Need::Set("some".into())));
+        assert_eq!(
+            word.needs(Some("some")),
+            Some(SettingStep::Set("some".into()))
+        );
         word.set("some".into(), true, false);
         assert_eq!(word.needs(Some("some")), None);
-        assert_eq!(word.needs(None), Some(Need::Set("none".into())));
+        assert_eq!(word.needs(None), Some(SettingStep::Set("none".into())));
         word.set("none".into(), true, false);
         assert_eq!(word.needs(None), None);
         word.set("all".into(), false, false);

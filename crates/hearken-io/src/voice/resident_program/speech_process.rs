@@ -14,7 +14,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::program_messages::{LineReader, ProgramReport, told};
 use crate::platform::processes::{Tree, alone};
-use crate::voice::command_voice::Terminating;
+use crate::voice::command_voice::TerminatingCommand;
 
 /// The most bytes that may wait for a program that does not read: the longest text in JSON, and stops.
 const OUTGOING: usize = 512 * 1024;
@@ -192,9 +192,9 @@ impl SpeechProcess {
     }
 
     /// Ends it with its children: after `wait` at the latest.
-    pub(super) fn end(self, wait: Duration) -> Terminating {
+    pub(super) fn end(self, wait: Duration) -> TerminatingCommand {
         self.group.iter().for_each(Tree::ask_to_end);
-        Terminating::new(self.child, self.group, wait)
+        TerminatingCommand::new(self.child, self.group, wait)
     }
 
     /// Kills it with its children.

@@ -12,9 +12,9 @@ use std::time::Instant;
 use super::*;
 
 /// Creates a machine without any reader: some processes only resemble one.
-fn machine() -> (tempfile::TempDir, Places) {
+fn machine() -> (tempfile::TempDir, ReaderPlaces) {
     let folder = tempfile::tempdir().unwrap();
-    let signs = Places {
+    let signs = ReaderPlaces {
         bus: None,
         processes: folder.path().join("proc"),
         synth: folder.path().join("synth"),
@@ -29,15 +29,15 @@ fn machine() -> (tempfile::TempDir, Places) {
     (folder, signs)
 }
 
-fn look(places: &Places) -> Survey {
-    let signs = Signs {
+fn look(places: &ReaderPlaces) -> Survey {
+    let signs = ReaderSigns {
         marks: Vec::new(),
         places: Some(places.clone()),
     };
     signs.look()
 }
 
-fn runs(signs: &Places, id: u32, words: &[&str]) {
+fn runs(signs: &ReaderPlaces, id: u32, words: &[&str]) {
     let folder = signs.processes.join(id.to_string());
     fs::create_dir(&folder).unwrap();
     let line: String = words.iter().map(|word| format!("{word}\0")).collect();
@@ -48,7 +48,7 @@ fn address(path: &Path) -> Option<OsString> {
     Some(format!("unix:path={},guid=12", path.display()).into())
 }
 
-fn bus_sight(survey: &Survey) -> &Sight {
+fn bus_sight(survey: &Survey) -> &ReaderPresence {
     &survey.looks.first().unwrap().sight
 }
 
@@ -57,7 +57,12 @@ fn where_no_reader_is_none_is_found_and_all_places_are_named() {
     let (_folder, signs) = machine();
     let survey = look(&signs);
     assert_eq!(survey.present(), None);
-    assert!(survey.looks.iter().all(|look| look.sight == Sight::Absent));
+    assert!(
+        survey
+            .looks
+            .iter()
+            .all(|look| look.sight == ReaderPresence::Absent)
+    );
     assert_eq!(survey.looks.len(), 2 + PROCESSES.len());
 }
 
@@ -65,7 +70,7 @@ fn where_no_reader_is_none_is_found_and_all_places_are_named() {
 fn each_sign_of_the_system_names_its_reader_and_what_could_not_be_asked_is_told() {
     let told = |marks: &[(ReaderSign, Result<bool, std::io::ErrorKind>)]| {
         let marks = marks.iter().cloned();
-        let signs = Signs {
+        let signs = ReaderSigns {
             marks: marks.map(|(sign, seen)| SignCheck { sign, seen }).collect(),
             places: None,
         };
@@ -82,7 +87,10 @@ fn each_sign_of_the_system_names_its_reader_and_what_could_not_be_asked_is_told(
         assert_eq!(told(&[(sign, Ok(false))]).present(), None);
         let unknown = told(&[(sign, Err(std::io::ErrorKind::PermissionDenied))]);
         assert_eq!(unknown.present(), None);
-        assert!(matches!(unknown.looks[0].sight, Sight::Unknown { .. }));
+        assert!(matches!(
+            unknown.looks[0].sight,
+            ReaderPresence::Unknown { .. }
+        ));
     }
     // The flag says only that there is a reader; the window says which.
     let both = told(&[(ReaderSign::Flag, Ok(true)), (ReaderSign::Jaws, Ok(true))]);
@@ -130,12 +138,12 @@ fn a_process_list_that_cannot_be_read_is_told() {
     signs.processes = signs.processes.join("missing");
     let survey = look(&signs);
     assert_eq!(survey.present(), None);
-    let unknown = |look: &&CheckedPlace| matches!(look.sight, Sight::Unknown { .. });
+    let unknown = |look: &&CheckedPlace| matches!(look.sight, ReaderPresence::Unknown { .. });
     assert_eq!(survey.looks.iter().filter(unknown).count(), PROCESSES.len());
 }
 
 /// Creates a bus that sends a fixed answer, whatever it is asked.
-fn scripted(answer: &'static [u8]) -> (tempfile::TempDir, Places) {
+fn scripted(answer: &'static [u8]) -> (tempfile::TempDir, ReaderPlaces) {
     let (folder, mut signs) = machine();
     let path = folder.path().join("bus");
     let listener = UnixListener::bind(&path).unwrap();
@@ -168,7 +176,7 @@ fn a_bus_that_is_silent_or_talks_nonsense_delays_nothing_and_is_told() {
         let survey = look(&signs);
         assert!(begun.elapsed() < BUS_LIMIT * 4, "{:?}", begun.elapsed());
         assert!(
-            matches!(bus_sight(&survey), Sight::Unknown { .. }),
+            matches!(bus_sight(&survey), ReaderPresence::Unknown { .. }),
             "{answer:?}: {survey:?}"
         );
     }
@@ -183,7 +191,10 @@ fn a_bus_that_is_away_or_elsewhere_is_told() {
         Some("unix:path=%zz".into()),
     ] {
         signs.bus = bus;
-        assert!(matches!(bus_sight(&look(&signs)), Sight::Unknown { .. }));
+        assert!(matches!(
+            bus_sight(&look(&signs)),
+            ReaderPresence::Unknown { .. }
+        ));
     }
 }
 
@@ -253,7 +264,10 @@ fn the_bus_tells_of_orca_of_any_reader_and_of_none() {
         ] {
             let survey = Answerer::new(big_endian, orca, enabled).survey();
             assert_eq!(survey.present(), found, "{orca} {enabled:?}: {survey:?}");
-            assert!(!matches!(bus_sight(&survey), Sight::Unknown { .. }));
+            assert!(!matches!(
+                bus_sight(&survey),
+                ReaderPresence::Unknown { .. }
+            ));
         }
     }
 }
@@ -301,6 +315,6 @@ mod real {
             std::thread::yield_now();
         }
         signs.bus = address(&path);
-        assert_eq!(bus_sight(&look(&signs)), &Sight::Absent);
+        assert_eq!(bus_sight(&look(&signs)), &ReaderPresence::Absent);
     }
 }

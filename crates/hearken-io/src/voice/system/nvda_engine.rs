@@ -13,7 +13,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::child_messages::{ChildReport, Name, SpokenWords, Why};
-use super::speech_child::{ChildNews, Ends, Engine, SpeechEvent};
+use super::speech_child::{ChildNews, EndDetection, Engine, SpeechEvent};
 use crate::platform::nvda_client::Client;
 
 /// NVDA's result for words that were cancelled (`ERROR_CANCELLED`).
@@ -121,8 +121,8 @@ impl<R: NvdaFunctions> Engine for Nvda<R> {
         Name::Called("NVDA".to_owned())
     }
 
-    fn ends(&self) -> Ends {
-        Ends::Told
+    fn ends(&self) -> EndDetection {
+        EndDetection::Told
     }
 
     fn say(
@@ -213,7 +213,7 @@ mod tests {
 
     /// A fake NVDA that speaks words until it is cancelled or released.
     #[derive(Debug, Clone, Default)]
-    struct Fake(Arc<(Mutex<State>, Condvar)>);
+    struct FakeNvda(Arc<(Mutex<State>, Condvar)>);
 
     #[derive(Debug, Default)]
     struct State {
@@ -226,7 +226,7 @@ mod tests {
         over: Option<Result<(), u32>>,
     }
 
-    impl Fake {
+    impl FakeNvda {
         fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
             let outcome = act(&mut self.0.0.lock().unwrap());
             self.0.1.notify_all();
@@ -234,7 +234,7 @@ mod tests {
         }
     }
 
-    impl NvdaFunctions for Fake {
+    impl NvdaFunctions for FakeNvda {
         fn speak(&self, ssml: &str) -> Result<(), u32> {
             let mut state = self.0.0.lock().unwrap();
             state.said.push(ssml.to_owned());
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn words_are_said_shown_and_told_to_be_over() {
         let (items, heard) = mpsc::channel();
-        let fake = Fake::default();
+        let fake = FakeNvda::default();
         let mut nvda = Nvda::new(fake.clone(), items);
         let token = nvda.say(&words("a < b"), &mut |_| {}).unwrap().unwrap();
         assert!(
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_stop_cancels_until_it_is_silent_even_where_it_came_too_early() {
         let (items, heard) = mpsc::channel();
-        let fake = Fake::default();
+        let fake = FakeNvda::default();
         fake.with(|state| state.early = 3);
         let mut nvda = Nvda::new(fake.clone(), items);
         nvda.say(&words("one"), &mut |_| {}).unwrap();
@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn a_reader_that_went_away_is_told() {
         let (items, heard) = mpsc::channel();
-        let fake = Fake::default();
+        let fake = FakeNvda::default();
         fake.with(|state| state.over = Some(Err(1722)));
         let mut nvda = Nvda::new(fake, items);
         nvda.say(&words("one"), &mut |_| {}).unwrap();

@@ -38,7 +38,7 @@ pub(super) enum ChildNews<T> {
 
 /// How the end of words is detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ends {
+pub(super) enum EndDetection {
     /// The engine reports it.
     Told,
     /// The engine is polled.
@@ -52,7 +52,7 @@ pub(super) trait Engine {
     /// Returns its name as a person knows it.
     fn name(&self) -> Name;
     /// Returns how the end of words is detected.
-    fn ends(&self) -> Ends;
+    fn ends(&self) -> EndDetection;
     /// Starts speaking words, and returns their number if it numbers them.
     fn say(
         &mut self,
@@ -108,8 +108,8 @@ fn obey<E: Engine>(
     let mut saying: Option<CurrentWords<E::Token>> = None;
     loop {
         let item = match (&saying, engine.ends()) {
-            (Some(_), Ends::Asked) => waiting.recv_timeout(LOOK),
-            (None, Ends::Asked) | (_, Ends::Told) => {
+            (Some(_), EndDetection::Asked) => waiting.recv_timeout(LOOK),
+            (None, EndDetection::Asked) | (_, EndDetection::Told) => {
                 waiting.recv().map_err(|_| RecvTimeoutError::Disconnected)
             }
         };
@@ -118,7 +118,7 @@ fn obey<E: Engine>(
                 let id = words.id;
                 let token = engine.say(&words, &mut |told| tell(output, &told))?;
                 tell(output, &ChildReport::Taken { id });
-                if engine.ends() == Ends::Asked {
+                if engine.ends() == EndDetection::Asked {
                     tell(output, &ChildReport::Begun { id });
                 }
                 saying = Some(CurrentWords { id, token });

@@ -9,7 +9,7 @@ use std::time::Instant;
 use proptest::prelude::*;
 
 use super::*;
-use crate::voice::dialogue::{Dialogue, DialogueEvent, Greeting, Reported};
+use crate::voice::dialogue::{Dialogue, DialogueEvent, Greeting, ReportedProblems};
 
 /// One step of the chaos.
 #[derive(Debug, Clone)]
@@ -148,7 +148,12 @@ impl Chaos {
             own_pitch: 20,
         };
         let mut chaos = Self {
-            dialogue: Dialogue::new(greeting, Reported::default(), Limits::default(), now),
+            dialogue: Dialogue::new(
+                greeting,
+                ReportedProblems::default(),
+                Limits::default(),
+                now,
+            ),
             daemon: PlainDaemon {
                 reading: ChaosReading::Commands,
                 unread: Vec::new(),

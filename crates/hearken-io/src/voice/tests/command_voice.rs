@@ -31,7 +31,7 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 fn open_command(command: String) -> (VoiceHandle, Ear) {
     let (sink, ear) = Ear::new();
     let handle = open_limited(
-        Surroundings::default(),
+        VoiceEnvironment::default(),
         &VoiceChoice::Command(command),
         &VoiceConfig::default(),
         false,
@@ -249,10 +249,10 @@ async fn auto_takes_an_espeak_that_has_sound_and_says_why() {
     );
     folder.program("espeak-ng", &script);
     let (sink, mut ear) = Ear::new();
-    let surroundings = Surroundings {
+    let surroundings = VoiceEnvironment {
         runtime_dir: Some(folder.path("run")),
         path: Some(folder.0.clone().into_os_string()),
-        ..Surroundings::default()
+        ..VoiceEnvironment::default()
     };
     let config = VoiceConfig::default();
     let handle = open_in(surroundings, &VoiceChoice::Auto, &config, false, sink);
@@ -282,10 +282,10 @@ async fn an_espeak_without_a_sound_device_is_no_voice() {
         "echo 'ALSA lib: nothing' >&2\necho 'error: No such file or directory' >&2\nexit 0",
     );
     let (sink, mut ear) = Ear::new();
-    let surroundings = Surroundings {
+    let surroundings = VoiceEnvironment {
         runtime_dir: Some(folder.path("run")),
         path: Some(folder.0.clone().into_os_string()),
-        ..Surroundings::default()
+        ..VoiceEnvironment::default()
     };
     let config = VoiceConfig::default();
     let _handle = open_in(surroundings, &VoiceChoice::Auto, &config, false, sink);

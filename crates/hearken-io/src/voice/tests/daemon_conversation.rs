@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::*;
 use crate::config::Punctuation;
-use crate::voice::dialogue::{DaemonFault, Dialogue, DialogueEvent, Greeting, Reported};
+use crate::voice::dialogue::{DaemonFault, Dialogue, DialogueEvent, Greeting, ReportedProblems};
 
 mod word_sounds;
 
@@ -44,7 +44,12 @@ impl TimedConversation {
     fn new(greeting: Greeting) -> Self {
         let now = Instant::now();
         Self {
-            dialogue: Dialogue::new(greeting, Reported::default(), Limits::default(), now),
+            dialogue: Dialogue::new(
+                greeting,
+                ReportedProblems::default(),
+                Limits::default(),
+                now,
+            ),
             now,
         }
     }

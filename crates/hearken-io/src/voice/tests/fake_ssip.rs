@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::{Folder, PATIENCE};
-use crate::voice::Surroundings;
+use crate::voice::VoiceEnvironment;
 
 /// A received line, with its kind.
 #[derive(Debug, Clone)]
@@ -133,10 +133,10 @@ impl FakeSsip {
     }
 
     /// Returns surroundings in which this server is the only voice.
-    pub fn surroundings(&self) -> Surroundings {
+    pub fn surroundings(&self) -> VoiceEnvironment {
         let mut address = std::ffi::OsString::from("unix_socket:");
         address.push(self.socket());
-        Surroundings {
+        VoiceEnvironment {
             speechd_address: Some(address),
             runtime_dir: None,
             path: None,

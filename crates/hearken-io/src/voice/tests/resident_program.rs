@@ -36,7 +36,7 @@ fn limits() -> Limits {
 fn open(program: &str, limits: Limits) -> (VoiceHandle, Ear) {
     let (sink, ear) = Ear::new();
     let handle = open_limited(
-        Surroundings::default(),
+        VoiceEnvironment::default(),
         &VoiceChoice::Lasting(program.to_owned()),
         &VoiceConfig {
             own_pitch: 0,

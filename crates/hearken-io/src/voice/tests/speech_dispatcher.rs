@@ -460,7 +460,7 @@ async fn a_daemon_that_is_installed_is_started_as_its_clients_do() {
         "speech-dispatcher",
         &format!("printf '%s ' \"$@\" > {}", called.display()),
     );
-    let surroundings = Surroundings {
+    let surroundings = VoiceEnvironment {
         path: Some(folder.0.clone().into_os_string()),
         ..server.surroundings()
     };
@@ -490,7 +490,7 @@ async fn a_daemon_that_does_not_start_is_told_in_words() {
         let server = FakeSsip::absent();
         let folder = Folder::new();
         folder.program("speech-dispatcher", script);
-        let surroundings = Surroundings {
+        let surroundings = VoiceEnvironment {
             path: Some(folder.0.clone().into_os_string()),
             ..server.surroundings()
         };
@@ -506,9 +506,9 @@ async fn a_daemon_that_does_not_start_is_told_in_words() {
 #[tokio::test]
 async fn a_network_address_is_said_to_be_unsupported() {
     let (sink, mut ear) = Ear::new();
-    let surroundings = Surroundings {
+    let surroundings = VoiceEnvironment {
         speechd_address: Some("inet_socket:127.0.0.1:6560".into()),
-        ..Surroundings::default()
+        ..VoiceEnvironment::default()
     };
     let config = VoiceConfig::default();
     let choice = VoiceChoice::SpeechDispatcher;

@@ -256,7 +256,7 @@ async fn chosen_voices_that_are_not_there_say_so_in_words() {
         (VoiceChoice::Command("say 'x".into()), false, "quote"),
     ] {
         let (sink, mut ear) = Ear::new();
-        let handle = open_in(Surroundings::default(), &choice, &config, reader, sink);
+        let handle = open_in(VoiceEnvironment::default(), &choice, &config, reader, sink);
         handle.speak(utterance(1, "one"));
         let reason = ear.none().await;
         assert!(reason.contains(word), "{choice:?}: {reason}");

@@ -4,14 +4,14 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::mpsc;
 
 use super::super::child_messages::{ChildOrder, ChildReport, Name, Why, line};
-use super::super::speech_child::{ChildNews, Ends, Engine, SpeechEvent, serve};
+use super::super::speech_child::{ChildNews, EndDetection, Engine, SpeechEvent, serve};
 use super::super::*;
 use crate::voice::tests::{PATIENCE, utterance};
 
 /// An engine that records its calls and reports what a test wants.
 struct Scripted {
     done: mpsc::Sender<String>,
-    ends: Ends,
+    ends: EndDetection,
     hang: Option<mpsc::Receiver<()>>,
 }
 
@@ -20,7 +20,7 @@ impl Engine for Scripted {
     fn name(&self) -> Name {
         Name::Called("scripted".to_owned())
     }
-    fn ends(&self) -> Ends {
+    fn ends(&self) -> EndDetection {
         self.ends
     }
     fn say(
@@ -55,7 +55,7 @@ struct ChildSide {
     farewell: mpsc::Receiver<()>,
 }
 
-fn inside(ends: Ends, hang: Option<mpsc::Receiver<()>>) -> ChildSide {
+fn inside(ends: EndDetection, hang: Option<mpsc::Receiver<()>>) -> ChildSide {
     let (input, orders) = std::io::pipe().unwrap();
     let (told, mut output) = std::io::pipe().unwrap();
     let (did, done) = mpsc::channel();
@@ -107,7 +107,7 @@ impl ChildSide {
 
 #[test]
 fn the_child_obeys_in_order_and_tells_only_of_the_words_in_force() {
-    let mut inside = inside(Ends::Told, None);
+    let mut inside = inside(EndDetection::Told, None);
     let ready = ChildReport::Ready {
         engine: Name::Called("scripted".into()),
     };
@@ -140,7 +140,7 @@ fn the_child_obeys_in_order_and_tells_only_of_the_words_in_force() {
 
 #[test]
 fn an_engine_that_does_not_tell_its_ends_is_asked() {
-    let mut inside = inside(Ends::Asked, None);
+    let mut inside = inside(EndDetection::Asked, None);
     inside.tells();
     inside.speak(1, "one");
     let told: Vec<_> = (0..3).map(|_| inside.tells().unwrap()).collect();
@@ -154,7 +154,7 @@ fn an_engine_that_does_not_tell_its_ends_is_asked() {
 
 #[test]
 fn a_failing_engine_is_told_and_never_called_again() {
-    let mut inside = inside(Ends::Told, None);
+    let mut inside = inside(EndDetection::Told, None);
     inside.tells();
     inside.speak(1, "break");
     let failed = ChildReport::Failed {
@@ -169,7 +169,7 @@ fn a_failing_engine_is_told_and_never_called_again() {
 #[test]
 fn the_end_of_orders_silences_the_engine_and_garbage_ends_them() {
     for garbage in [None, Some("{\"order\":\"format the disk\"}\n")] {
-        let mut inside = inside(Ends::Told, None);
+        let mut inside = inside(EndDetection::Told, None);
         inside.tells();
         inside.speak(1, "one");
         inside.tells();
@@ -186,7 +186,7 @@ fn the_end_of_orders_silences_the_engine_and_garbage_ends_them() {
 #[test]
 fn a_hanging_engine_does_not_keep_the_child_from_ending() {
     let (release, hang) = mpsc::channel();
-    let mut inside = inside(Ends::Told, Some(hang));
+    let mut inside = inside(EndDetection::Told, Some(hang));
     inside.tells();
     inside.speak(1, "one");
     drop(inside.orders);
