@@ -266,9 +266,9 @@ mod tests {
 
     use super::*;
     use crate::announce::BUILT_IN;
-    use crate::platform::Spent;
+    use crate::platform::ResourceUse;
 
-    fn ran(spent: Spent, whole: bool) -> MeasuredRun {
+    fn ran(spent: ResourceUse, whole: bool) -> MeasuredRun {
         MeasuredRun {
             ended: Instant::now(),
             took: Duration::from_secs(2),
@@ -277,7 +277,7 @@ mod tests {
         }
     }
 
-    fn cost(spent: Spent, whole: bool) -> Cost {
+    fn cost(spent: ResourceUse, whole: bool) -> Cost {
         Cost {
             way: EventPacing::Socket,
             events: 1000,
@@ -298,7 +298,7 @@ mod tests {
             rate: 1000,
             marked: 4,
             times: times.iter().copied().map(Duration::from_millis).collect(),
-            ran: ran(Spent::default(), true),
+            ran: ran(ResourceUse::default(), true),
         }
     }
 
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn what_the_system_does_not_tell_is_said() {
         let words = Phrases::english().unwrap();
-        let spent = Spent {
+        let spent = ResourceUse {
             processor: Some(Duration::from_millis(11)),
             peak: Some(40 << 20),
         };
@@ -372,14 +372,14 @@ mod tests {
         assert!(text.contains("40 MiB"), "{text}");
         let text = cost(spent, false).text(&words);
         assert!(text.contains("at least 11.0 microseconds"), "{text}");
-        let text = cost(Spent::default(), true).text(&words);
+        let text = cost(ResourceUse::default(), true).text(&words);
         assert!(
             text.contains("does not tell how much processor time"),
             "{text}"
         );
         assert!(text.contains("does not tell how much memory"), "{text}");
         assert!(
-            cost(Spent::default(), true)
+            cost(ResourceUse::default(), true)
                 .json()
                 .contains("\"peak_bytes\":null")
         );
@@ -401,7 +401,7 @@ mod tests {
         for file in &BUILT_IN {
             let words = Phrases::for_languages(&[file.tag.to_owned()]).unwrap();
             let lines = [
-                cost(Spent::default(), true).text(&words),
+                cost(ResourceUse::default(), true).text(&words),
                 latency(&[1]).text(&words),
                 latency(&[]).text(&words),
                 typed(true).text(&words),

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::Unmeasured;
-use crate::platform::{Spent, resource_use};
+use crate::platform::{ResourceUse, resource_use};
 
 /// How often to sample a program's resource use (the system reports memory only while it lives) and to check whether
 /// the bench should end.
@@ -30,7 +30,7 @@ pub(super) struct MeasuredRun {
     /// The time from its start, or that of its work, to its end.
     pub(super) took: Duration,
     /// The processor time and the peak memory.
-    pub(super) spent: Spent,
+    pub(super) spent: ResourceUse,
     /// Whether the processor time covers the whole run; otherwise the part after the last sample is missing.
     pub(super) whole: bool,
 }
@@ -93,11 +93,11 @@ impl Child {
         child: &mut std::process::Child,
         began: Instant,
     ) -> Result<MeasuredRun, Unmeasured> {
-        let mut before = Spent::default();
+        let mut before = ResourceUse::default();
         loop {
             let has_ended = resource_use::has_ended(child)?;
             let now = resource_use::spent(child);
-            let spent = Spent {
+            let spent = ResourceUse {
                 processor: before.processor.max(now.processor),
                 peak: before.peak.max(now.peak),
             };

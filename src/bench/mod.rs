@@ -20,7 +20,7 @@ use jiff::Timestamp;
 
 use crate::announce::{Arg, Phrases};
 use crate::platform::files;
-use crate::platform::system_signals::{Leave, Leaving};
+use crate::platform::system_signals::{Termination, TerminationSignals};
 
 mod daemon;
 mod event_latency;
@@ -96,7 +96,7 @@ pub enum Unmeasured {
 /// Measures, and writes each figure as soon as it is available.
 pub async fn run(request: Measurement, words: Phrases) -> Result<BenchEnd, Unmeasured> {
     // Before any output: its reader may interrupt immediately.
-    let mut leaving = Leaving::listen_without_terminal()?;
+    let mut leaving = TerminationSignals::listen_without_terminal()?;
     let over = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&over);
     let mut work = tokio::task::spawn_blocking(move || {
@@ -120,8 +120,8 @@ pub async fn run(request: Measurement, words: Phrases) -> Result<BenchEnd, Unmea
     // This also removes the child and the folder.
     let _ = work.await;
     Ok(match told {
-        Leave::Interrupt => BenchEnd::Interrupted,
-        Leave::End => BenchEnd::Terminated,
+        Termination::Interrupt => BenchEnd::Interrupted,
+        Termination::End => BenchEnd::Terminated,
     })
 }
 

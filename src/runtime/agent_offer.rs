@@ -16,7 +16,7 @@ use crate::announce::{Arg, Class, Deliveries, Mark, Phrases, Reason, Utterance, 
 use crate::app::{Exit, SpeechMode};
 use crate::cli::Options;
 use crate::config::{Config, FaceChoice};
-use crate::platform::system_signals::{Leave, Leaving};
+use crate::platform::system_signals::{Termination, TerminationSignals};
 use crate::platform::terminal;
 use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
 
@@ -248,7 +248,7 @@ impl SourceOffer {
     async fn choose(&self, config: &Config) -> anyhow::Result<OfferOutcome> {
         let words = run_plan::phrases(config)?;
         // From the moment the question is visible, it can be left.
-        let mut leaving = Leaving::listen()?;
+        let mut leaving = TerminationSignals::listen()?;
         // What was typed before the question is not an answer.
         terminal::flush_input();
         let lines = self.lines(&words);
@@ -261,8 +261,8 @@ impl SourceOffer {
                 typed_now = &mut line => typed_now,
                 () = speech.news() => continue,
                 told = leaving.told() => break OfferOutcome::Leave(match told {
-                    Leave::Interrupt => Exit::Interrupted,
-                    Leave::End => Exit::Terminated,
+                    Termination::Interrupt => Exit::Interrupted,
+                    Termination::End => Exit::Terminated,
                 }),
             };
             // The end of the input ends the call.

@@ -23,7 +23,7 @@ use crate::dialect::fleet::{
 use crate::link::{Cause, Fault, Phrase, PhraseArg};
 use crate::platform;
 use crate::platform::files::open_to_read;
-use crate::platform::system_signals::{Leave, Leaving};
+use crate::platform::system_signals::{Termination, TerminationSignals};
 use crate::producer::{
     self, Admission, Host, ListenAddress, PendingAnswer, ProducerSettings, PromptAnswer,
     PromptReceiver, RequestReceiver, Retention, RunningServer,
@@ -81,7 +81,7 @@ pub async fn bridge(
     let host = host_name(wanted.name.as_deref())?;
     let plan = plan(wanted)?;
     // Before the announcement: its reader may interrupt immediately.
-    let mut leaving = Leaving::listen()?;
+    let mut leaving = TerminationSignals::listen()?;
     let (inbox, mut waiting) = mpsc::channel(WAITING);
     let secret = token.as_ref().and_then(Secret::in_message);
     let admission = Admission::new(secret, wanted.allow_origin.clone());
@@ -119,8 +119,8 @@ pub async fn bridge(
         tokio::select! {
             biased;
             told = leaving.told() => break match told {
-                Leave::Interrupt => Exit::Interrupted,
-                Leave::End => Exit::Terminated,
+                Termination::Interrupt => Exit::Interrupted,
+                Termination::End => Exit::Terminated,
             },
             news = outlet.next() => match news {
                 OutletNews::Over => break Exit::Clean,

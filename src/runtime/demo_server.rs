@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
 use crate::demo;
-use crate::platform::system_signals::{Leave, Leaving};
+use crate::platform::system_signals::{Termination, TerminationSignals};
 use crate::platform::{files, pipes, sockets};
 use crate::producer::{AnswerKind, Hearer, ListenAddress, PostVerdict, ProducerEvent, Signer};
 use crate::transport::{self, PipeName};
@@ -62,7 +62,7 @@ pub async fn serve(
     }
     let places = entrances(&serving.places)?;
     // Before the announcement: its reader may interrupt immediately.
-    let mut leaving = Leaving::listen_without_terminal()?;
+    let mut leaving = TerminationSignals::listen_without_terminal()?;
     let mut settings = demo::DemoSettings::live(super::run_plan::seed()?);
     if let Some(file) = &serving.sign {
         let signer = Signer::generate()?;
@@ -101,8 +101,8 @@ pub async fn serve(
     announce(&words.text("serve.at", &args));
     let exit = tokio::select! {
         told = leaving.told() => match told {
-            Leave::Interrupt => Exit::Interrupted,
-            Leave::End => Exit::Terminated,
+            Termination::Interrupt => Exit::Interrupted,
+            Termination::End => Exit::Terminated,
         },
         () = running.over() => Exit::Clean,
     };

@@ -9,7 +9,9 @@ use tokio::sync::mpsc;
 use crate::app::{Input, LineSource};
 use crate::keys::{LineFeed, Scan, Stroke, TerminalInput};
 use crate::platform::keyboard::Keyboard;
-use crate::platform::system_signals::{self, GoingOn, Leave, Leaving, Resizing};
+use crate::platform::system_signals::{
+    self, ContinueSignal, ResizeSignal, Termination, TerminationSignals,
+};
 use crate::platform::terminal;
 
 use super::face_choice::Face;
@@ -26,9 +28,9 @@ pub(super) struct Inputs {
     keys: Option<Keyboard>,
     lines: Option<mpsc::Receiver<Input>>,
     desk: Option<KeyLines>,
-    leaving: Leaving,
-    resumed: GoingOn,
-    resized: Resizing,
+    leaving: TerminationSignals,
+    resumed: ContinueSignal,
+    resized: ResizeSignal,
     lost: Option<mpsc::Receiver<()>>,
     upheaval: Option<Upheaval>,
     /// Whether another program has the terminal.
@@ -68,9 +70,9 @@ impl Inputs {
                 Some(LineSource::Editor) => Some(KeyLines::open(started, arm, scan)?),
                 Some(LineSource::Pipe | LineSource::Terminal) | None => None,
             },
-            leaving: Leaving::listen()?,
-            resumed: GoingOn::listen()?,
-            resized: Resizing::listen()?,
+            leaving: TerminationSignals::listen()?,
+            resumed: ContinueSignal::listen()?,
+            resized: ResizeSignal::listen()?,
             lost: match face == Face::Full || lines == Some(LineSource::Editor) {
                 true => terminal::watch_for_loss(),
                 false => None,
@@ -86,10 +88,10 @@ impl Inputs {
             tokio::select! {
                 biased;
                 leave = self.leaving.told() => match leave {
-                    Leave::End => return Input::Terminate,
+                    Termination::End => return Input::Terminate,
                     // The interrupt is meant for the program that has the terminal.
-                    Leave::Interrupt if self.lent => continue,
-                    Leave::Interrupt => {
+                    Termination::Interrupt if self.lent => continue,
+                    Termination::Interrupt => {
                         self.abandon_line();
                         return Input::Interrupt;
                     }

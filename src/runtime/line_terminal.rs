@@ -18,7 +18,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crate::app::Input;
 use crate::keys::{EditEffect, LineFeed, Scan, Stroke, TerminalInput, TypedLine};
 use crate::platform::keyboard::Keyboard;
-use crate::platform::system_signals::{GoingOn, Stopping};
+use crate::platform::system_signals::{ContinueSignal, SuspendSignal};
 use crate::platform::terminal::{self, Modes};
 
 use super::keyboard_modes;
@@ -48,8 +48,8 @@ pub(super) struct KeyLines {
     echo: Vec<String>,
     /// The terminal's own replies that were found among what was typed ahead.
     replies: VecDeque<Stroke>,
-    stop: Stopping,
-    resumed: GoingOn,
+    stop: SuspendSignal,
+    resumed: ContinueSignal,
     /// Whether the next resume signal is already accounted for because we stopped ourselves.
     stopped: bool,
 }
@@ -71,8 +71,8 @@ impl KeyLines {
         quiet: Duration,
         scan: Option<Scan>,
     ) -> anyhow::Result<Self> {
-        let stop = Stopping::listen()?;
-        let resumed = GoingOn::listen()?;
+        let stop = SuspendSignal::listen()?;
+        let resumed = ContinueSignal::listen()?;
         let dumb = std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb");
         let modes = Modes::now()?;
         if let Ok(mut before) = BEFORE.lock() {

@@ -19,7 +19,7 @@ use crate::app::{Exit, SpeechMode};
 use crate::config::{Config, ReaderChoice, ThemeChoice, VoiceChoice};
 use crate::keys;
 use crate::pane;
-use crate::platform::system_signals::{Leave, Leaving};
+use crate::platform::system_signals::{Termination, TerminationSignals};
 use crate::platform::{files, put_for_owner, terminal};
 use crate::setup::{Change, Dialog, SetupEffect, SetupInput, Unmerged, Value, merge};
 use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
@@ -67,7 +67,7 @@ pub async fn set_up(
         path,
     };
     // From the moment the first question is visible, it can be left.
-    let mut leaving = Leaving::listen()?;
+    let mut leaving = TerminationSignals::listen()?;
     // What was typed before is not an answer.
     terminal::flush_input();
     let mut dialog = Dialog::new(words, &config, reader);
@@ -92,8 +92,8 @@ pub async fn set_up(
                             desk.carry_out(dialog.take(SetupInput::End))?;
                             desk.voice.close().await;
                             return Ok(match told {
-                                Leave::Interrupt => Exit::Interrupted,
-                                Leave::End => Exit::Terminated,
+                                Termination::Interrupt => Exit::Interrupted,
+                                Termination::End => Exit::Terminated,
                             });
                         }
                     }

@@ -69,7 +69,7 @@ pub enum Owner {
 
 /// A connection over a named pipe.
 #[derive(Debug)]
-pub struct Piped {
+pub struct PipeConnection {
     /// The connection.
     pub pipe: pipes::Pipe,
     /// Whether each write is a message; otherwise a write is part of a byte stream.
@@ -80,7 +80,7 @@ pub struct Piped {
 
 /// The resources that a program has used so far; values that the system does not report are absent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct ResourceUse {
     /// The processor time of all its threads, including time in the kernel.
     pub processor: Option<Duration>,
     /// The peak memory use, in bytes.

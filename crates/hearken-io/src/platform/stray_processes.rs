@@ -7,6 +7,6 @@ mod linux;
 mod none;
 
 #[cfg(target_os = "linux")]
-pub use linux::{One, below, marked};
+pub use linux::{StrayProcess, below, marked};
 #[cfg(not(target_os = "linux"))]
 pub use none::{One, below, marked};

@@ -27,7 +27,7 @@ use super::pipe_messages::{
 };
 use super::sluice::LineWriter;
 use crate::platform::processes::{ASKING, Tree, alone_plainly, signal_of};
-use crate::platform::system_signals::{Leave, Leaving};
+use crate::platform::system_signals::{Termination, TerminationSignals};
 use crate::platform::take_stdout;
 use crate::platform::{files, program_places};
 
@@ -135,7 +135,7 @@ enum CopierEvent {
     /// The agent has ended.
     Ended,
     /// A signal asks us to leave.
-    Told(Leave),
+    Told(Termination),
 }
 
 /// The work of a thread.
@@ -239,8 +239,8 @@ fn until_ended(happens: &mpsc::Receiver<CopierEvent>, tree: Option<&Tree>) -> bo
             }
             Ok(CopierEvent::Told(how)) => {
                 match (how, ASKING.first(), tree) {
-                    (Leave::Interrupt, Some(interrupt), Some(tree)) => interrupt(tree),
-                    (Leave::End | Leave::Interrupt, _, Some(tree)) => tree.ask_to_end(),
+                    (Termination::Interrupt, Some(interrupt), Some(tree)) => interrupt(tree),
+                    (Termination::End | Termination::Interrupt, _, Some(tree)) => tree.ask_to_end(),
                     (_, _, None) => {}
                 }
                 let soon = Instant::now() + PATIENCE;
@@ -264,13 +264,15 @@ fn until_ended(happens: &mpsc::Receiver<CopierEvent>, tree: Option<&Tree>) -> bo
 }
 
 /// Starts listening for signals; `None` if that is not possible, which leaves them their default effect.
-fn listen_for_signals() -> Option<(Runtime, Leaving)> {
+fn listen_for_signals() -> Option<(Runtime, TerminationSignals)> {
     let runtime = Builder::new_current_thread().enable_all().build().ok()?;
-    let leaving = runtime.block_on(async { Leaving::listen() }).ok()?;
+    let leaving = runtime
+        .block_on(async { TerminationSignals::listen() })
+        .ok()?;
     Some((runtime, leaving))
 }
 
-fn hear_signals(runtime: &Runtime, mut leaving: Leaving, events: &Sender<CopierEvent>) {
+fn hear_signals(runtime: &Runtime, mut leaving: TerminationSignals, events: &Sender<CopierEvent>) {
     runtime
         .block_on(async { while events.send(CopierEvent::Told(leaving.told().await)).is_ok() {} });
 }

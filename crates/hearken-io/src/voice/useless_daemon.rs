@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::platform::process_number::Numbered;
+use crate::platform::process_number::ProcessNumber;
 
 /// Where the daemon records its process number, below the folder of its socket.
 pub(super) const NOTE: &str = "pid/speech-dispatcher.pid";
@@ -23,7 +23,7 @@ pub(super) async fn end(socket: &Path) {
     let note = socket.parent().map(|folder| folder.join(NOTE));
     let noted = note.and_then(|note| std::fs::read_to_string(note).ok());
     let number = noted.and_then(|text| text.trim().parse().ok());
-    let Some(process) = number.and_then(Numbered::new) else {
+    let Some(process) = number.and_then(ProcessNumber::new) else {
         return;
     };
     if !is_ours(process, socket) {
@@ -40,7 +40,7 @@ pub(super) async fn end(socket: &Path) {
 }
 
 /// Returns whether a process was started as the daemon of this socket: the number may mean another process by now.
-fn is_ours(process: Numbered, socket: &Path) -> bool {
+fn is_ours(process: ProcessNumber, socket: &Path) -> bool {
     let Some(call) = process.call() else {
         return false;
     };

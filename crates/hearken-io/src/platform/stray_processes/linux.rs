@@ -16,9 +16,9 @@ const MOST_READS: usize = 8;
 
 /// One process, held by a handle so that its number can't come to mean another process.
 #[derive(Debug)]
-pub struct One(OwnedFd);
+pub struct StrayProcess(OwnedFd);
 
-impl One {
+impl StrayProcess {
     fn signal(&self, signal: Signal) {
         // This fails if the process has already ended or is not ours to end.
         let _ = pidfd_send_signal(&self.0, signal);
@@ -37,15 +37,15 @@ impl One {
 
 /// The result of a pass over all processes.
 #[derive(Debug, Default)]
-pub struct Looked {
-    pub found: Vec<One>,
+pub struct StrayProcesses {
+    pub found: Vec<StrayProcess>,
     /// Whether a process was just turning into another program and so had no environment at that moment.
     pub is_unsure: bool,
 }
 
 /// Finds the processes whose environment holds a mark in a given variable.
-pub fn marked(variable: &str, mark: &str) -> Looked {
-    let mut looked = Looked::default();
+pub fn marked(variable: &str, mark: &str) -> StrayProcesses {
+    let mut looked = StrayProcesses::default();
     for pid in processes() {
         let Some(one) = hold(pid) else { continue };
         match is_marked(pid, variable, mark) {
@@ -63,7 +63,7 @@ pub fn marked(variable: &str, mark: &str) -> Looked {
 }
 
 /// Finds the descendants of a program.
-pub fn below(program: &Tree) -> Vec<One> {
+pub fn below(program: &Tree) -> Vec<StrayProcess> {
     let program = program.0.as_raw_pid();
     let parents: BTreeMap<i32, i32> = processes()
         .filter_map(|pid| Some((pid, parent(pid)?)))
@@ -102,9 +102,9 @@ fn read(pid: i32, file: &str) -> Option<Vec<u8>> {
 }
 
 /// Opens a handle to a process, unless the process is spared.
-fn hold(pid: i32) -> Option<One> {
+fn hold(pid: i32) -> Option<StrayProcess> {
     let held = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
-    (!is_spared(pid)).then_some(One(held))
+    (!is_spared(pid)).then_some(StrayProcess(held))
 }
 
 /// Returns whether a process must never be ended: speech-dispatcher, its modules, and a process

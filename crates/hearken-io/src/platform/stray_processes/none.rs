@@ -4,9 +4,9 @@ use super::super::processes::Tree;
 
 /// A type without values: no process is found here.
 #[derive(Debug)]
-pub enum One {}
+pub enum StrayProcess {}
 
-impl One {
+impl StrayProcess {
     /// Asks the process to end.
     pub fn ask_to_end(&self) {
         match *self {}
@@ -20,17 +20,17 @@ impl One {
 
 /// The result of a pass: nothing.
 #[derive(Debug, Default)]
-pub struct Looked {
-    pub found: Vec<One>,
+pub struct StrayProcesses {
+    pub found: Vec<StrayProcess>,
     pub is_unsure: bool,
 }
 
 /// Finds nothing.
-pub fn marked(_variable: &str, _mark: &str) -> Looked {
-    Looked::default()
+pub fn marked(_variable: &str, _mark: &str) -> StrayProcesses {
+    StrayProcesses::default()
 }
 
 /// Finds nothing.
-pub fn below(_program: &Tree) -> Vec<One> {
+pub fn below(_program: &Tree) -> Vec<StrayProcess> {
     Vec::new()
 }

@@ -48,20 +48,24 @@ impl Keyboard {
                     .deadline()
                     .map(|at| at.saturating_sub(started.elapsed()));
                 let more = match wait(left, asked.as_ref()) {
-                    Waited::Asked => {
+                    WaitResult::Asked => {
                         if !rests(asked.as_mut(), &lets_go) {
                             return;
                         }
                         continue;
                     }
-                    Waited::InVain => Some(reader.expire(started.elapsed())),
-                    Waited::Bytes => match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
-                        Ok(0) => None,
-                        Ok(count) => Some(reader.bytes(&buffer[..count], started.elapsed())),
-                        Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Some(Vec::new()),
-                        Err(_) => None,
-                    },
-                    Waited::Gone => None,
+                    WaitResult::InVain => Some(reader.expire(started.elapsed())),
+                    WaitResult::Bytes => {
+                        match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
+                            Ok(0) => None,
+                            Ok(count) => Some(reader.bytes(&buffer[..count], started.elapsed())),
+                            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {
+                                Some(Vec::new())
+                            }
+                            Err(_) => None,
+                        }
+                    }
+                    WaitResult::Gone => None,
                 };
                 let Some(strokes) = more else { return };
                 for stroke in strokes {
@@ -119,7 +123,7 @@ fn rests(asked: Option<&mut PipeReader>, lets_go: &std::sync::mpsc::Sender<()>) 
         && asked.read_exact(&mut byte).is_ok()
 }
 
-enum Waited {
+enum WaitResult {
     /// Input or the end of input can be read.
     Bytes,
     /// The reader is asked to release the terminal.
@@ -130,16 +134,16 @@ enum Waited {
     Gone,
 }
 
-fn wait(left: Option<Duration>, asked: Option<&PipeReader>) -> Waited {
+fn wait(left: Option<Duration>, asked: Option<&PipeReader>) -> WaitResult {
     // A duration that can't be represented counts as zero: the sequence ends now.
     let left = left.map(|left| Timespec::try_from(left).unwrap_or_default());
     let stdin = rustix::stdio::stdin();
     let mut watched = vec![PollFd::from_borrowed_fd(stdin, PollFlags::IN)];
     watched.extend(asked.map(|asked| PollFd::new(asked, PollFlags::IN)));
     match poll(&mut watched, left.as_ref()) {
-        Ok(0) | Err(rustix::io::Errno::INTR) => Waited::InVain,
-        Ok(_) if watched.get(1).is_some_and(|it| !it.revents().is_empty()) => Waited::Asked,
-        Ok(_) => Waited::Bytes,
-        Err(_) => Waited::Gone,
+        Ok(0) | Err(rustix::io::Errno::INTR) => WaitResult::InVain,
+        Ok(_) if watched.get(1).is_some_and(|it| !it.revents().is_empty()) => WaitResult::Asked,
+        Ok(_) => WaitResult::Bytes,
+        Err(_) => WaitResult::Gone,
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::task::{Context, Poll};
 
-use crate::platform::Piped;
+use crate::platform::PipeConnection;
 
 /// Whether this system has named pipes.
 pub const THERE: bool = false;
@@ -15,7 +15,7 @@ pub type Pipe = tokio::io::DuplexStream;
 ///
 /// # Errors
 /// Always.
-pub async fn connect(_name: &str) -> io::Result<Piped> {
+pub async fn connect(_name: &str) -> io::Result<PipeConnection> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

@@ -4,9 +4,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// A process number, which may come to mean another process at any time.
 #[derive(Debug, Clone, Copy)]
-pub struct Numbered(Pid);
+pub struct ProcessNumber(Pid);
 
-impl Numbered {
+impl ProcessNumber {
     /// Wraps a number; `None` if no process can have it.
     pub fn new(number: i32) -> Option<Self> {
         Pid::from_raw(number).map(Self)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
-use crate::platform::Spent;
+use crate::platform::ResourceUse;
 
 /// Returns whether a child has ended, without reaping it: its resource use can still be read.
 ///
@@ -20,13 +20,13 @@ pub fn has_ended(child: &mut Child) -> io::Result<bool> {
 
 /// Returns what a child has used so far. Without `/proc`, `ps` is asked, which reports no time once the child has
 /// ended, and only the current memory use.
-pub fn spent(child: &Child) -> Spent {
+pub fn spent(child: &Child) -> ResourceUse {
     let id = child.id();
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat")) else {
         return asked_of_ps(id);
     };
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-    Spent {
+    ResourceUse {
         processor: ticks(&stat).map(|ticks| {
             let second = rustix::param::clock_ticks_per_second().max(1);
             Duration::from_nanos(ticks * (1_000_000_000 / second))
@@ -72,22 +72,22 @@ fn peak(status: &str) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-fn asked_of_ps(id: u32) -> Spent {
+fn asked_of_ps(id: u32) -> ResourceUse {
     let asked = Command::new("ps")
         .args(["-o", "time=", "-o", "rss=", "-p", &id.to_string()])
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();
     asked.map_or_else(
-        |_| Spent::default(),
+        |_| ResourceUse::default(),
         |said| told_by_ps(&String::from_utf8_lossy(&said.stdout)),
     )
 }
 
 /// Parses the time and memory that `ps` printed; both are absent if it knows no such program.
-fn told_by_ps(told: &str) -> Spent {
+fn told_by_ps(told: &str) -> ResourceUse {
     let mut words = told.split_whitespace();
-    Spent {
+    ResourceUse {
         processor: words.next().and_then(time),
         peak: words
             .next()
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn what_ps_writes_is_read() {
         let spent = |told| {
-            let Spent { processor, peak } = told_by_ps(told);
+            let ResourceUse { processor, peak } = told_by_ps(told);
             (processor, peak)
         };
         let both = (Some(Duration::from_millis(1250)), Some(48120 * 1024));

@@ -15,7 +15,7 @@ fn listen(name: Name) -> io::Result<Signal> {
 
 /// How a program is asked to leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leave {
+pub enum Termination {
     /// It should end, or its terminal is gone.
     End,
     /// The person pressed the interrupt key.
@@ -24,14 +24,14 @@ pub enum Leave {
 
 /// A listener for the signals that end a program.
 #[derive(Debug)]
-pub struct Leaving {
+pub struct TerminationSignals {
     interrupt: Signal,
     terminate: Signal,
     /// `None` if the loss of the terminal keeps its default effect.
     hangup: Option<Signal>,
 }
 
-impl Leaving {
+impl TerminationSignals {
     /// Starts listening.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Leaving {
     }
 
     /// Waits for the next signal.
-    pub async fn told(&mut self) -> Leave {
+    pub async fn told(&mut self) -> Termination {
         let hangup = async {
             match &mut self.hangup {
                 Some(hangup) => hangup.recv().await,
@@ -66,18 +66,18 @@ impl Leaving {
         };
         tokio::select! {
             biased;
-            _ = self.terminate.recv() => Leave::End,
-            _ = hangup => Leave::End,
-            _ = self.interrupt.recv() => Leave::Interrupt,
+            _ = self.terminate.recv() => Termination::End,
+            _ = hangup => Termination::End,
+            _ = self.interrupt.recv() => Termination::Interrupt,
         }
     }
 }
 
 /// A listener for a program's continuation after a stop.
 #[derive(Debug)]
-pub struct GoingOn(Signal);
+pub struct ContinueSignal(Signal);
 
-impl GoingOn {
+impl ContinueSignal {
     /// Starts listening.
     ///
     /// # Errors
@@ -102,9 +102,9 @@ impl GoingOn {
 
 /// A listener for the terminal's suspend key.
 #[derive(Debug)]
-pub struct Stopping(Signal);
+pub struct SuspendSignal(Signal);
 
-impl Stopping {
+impl SuspendSignal {
     /// Starts listening.
     ///
     /// # Errors
@@ -127,9 +127,9 @@ impl Stopping {
 
 /// A listener for changes of the terminal's size.
 #[derive(Debug)]
-pub struct Resizing(Signal);
+pub struct ResizeSignal(Signal);
 
-impl Resizing {
+impl ResizeSignal {
     /// Starts listening.
     ///
     /// # Errors

@@ -2,9 +2,9 @@
 
 /// A type without values.
 #[derive(Debug, Clone, Copy)]
-pub enum Numbered {}
+pub enum ProcessNumber {}
 
-impl Numbered {
+impl ProcessNumber {
     /// Always returns `None`.
     pub fn new(_number: i32) -> Option<Self> {
         None

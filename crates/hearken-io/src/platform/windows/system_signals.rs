@@ -15,7 +15,7 @@ pub const STOPS: bool = false;
 
 /// How a program is asked to leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leave {
+pub enum Termination {
     /// It should end, or its console is closed.
     End,
     /// The person pressed the interrupt key.
@@ -24,7 +24,7 @@ pub enum Leave {
 
 /// A listener for the signals that end a program. After its console closes, a program gets a few seconds to finish.
 #[derive(Debug)]
-pub struct Leaving {
+pub struct TerminationSignals {
     interrupt: CtrlC,
     breaks: CtrlBreak,
     close: CtrlClose,
@@ -32,7 +32,7 @@ pub struct Leaving {
     shutdown: CtrlShutdown,
 }
 
-impl Leaving {
+impl TerminationSignals {
     /// Starts listening.
     ///
     /// # Errors
@@ -56,23 +56,23 @@ impl Leaving {
     }
 
     /// Waits for the next signal.
-    pub async fn told(&mut self) -> Leave {
+    pub async fn told(&mut self) -> Termination {
         tokio::select! {
             biased;
-            _ = self.close.recv() => Leave::End,
-            _ = self.logoff.recv() => Leave::End,
-            _ = self.shutdown.recv() => Leave::End,
-            _ = self.breaks.recv() => Leave::End,
-            _ = self.interrupt.recv() => Leave::Interrupt,
+            _ = self.close.recv() => Termination::End,
+            _ = self.logoff.recv() => Termination::End,
+            _ = self.shutdown.recv() => Termination::End,
+            _ = self.breaks.recv() => Termination::End,
+            _ = self.interrupt.recv() => Termination::Interrupt,
         }
     }
 }
 
 /// A listener for a program's continuation after a stop, which never happens here.
 #[derive(Debug)]
-pub struct GoingOn;
+pub struct ContinueSignal;
 
-impl GoingOn {
+impl ContinueSignal {
     /// Always succeeds.
     ///
     /// # Errors
@@ -92,9 +92,9 @@ impl GoingOn {
 
 /// A listener for the terminal's suspend key, which does not exist here.
 #[derive(Debug)]
-pub struct Stopping;
+pub struct SuspendSignal;
 
-impl Stopping {
+impl SuspendSignal {
     /// Always succeeds.
     ///
     /// # Errors
@@ -117,9 +117,9 @@ pub(super) static RESIZED: Notify = Notify::const_new();
 
 /// A listener for changes of the console's size.
 #[derive(Debug)]
-pub struct Resizing;
+pub struct ResizeSignal;
 
-impl Resizing {
+impl ResizeSignal {
     /// Always succeeds.
     ///
     /// # Errors

@@ -67,8 +67,10 @@ impl ProcessMark {
                     let looked = find::marked(VARIABLE, &mark.0);
                     match (first, kill) {
                         (false, _) => {}
-                        (true, false) => looked.found.iter().for_each(find::One::ask_to_end),
-                        (true, true) => looked.found.iter().for_each(find::One::kill),
+                        (true, false) => {
+                            looked.found.iter().for_each(find::StrayProcess::ask_to_end)
+                        }
+                        (true, true) => looked.found.iter().for_each(find::StrayProcess::kill),
                     }
                     (looked.found.len(), looked.is_unsure)
                 });
@@ -90,7 +92,7 @@ impl ProcessMark {
     pub(super) fn kill_now(&self) {
         for _ in 0..LOOKS_IN_A_HURRY {
             let looked = find::marked(VARIABLE, &self.0);
-            looked.found.iter().for_each(find::One::kill);
+            looked.found.iter().for_each(find::StrayProcess::kill);
             if !looked.is_unsure {
                 break;
             }
@@ -100,7 +102,7 @@ impl ProcessMark {
 
 /// The processes that were below a program when it was asked to end.
 #[derive(Debug)]
-pub(super) struct DescendantProcesses(Vec<find::One>);
+pub(super) struct DescendantProcesses(Vec<find::StrayProcess>);
 
 impl DescendantProcesses {
     /// Finds them.
