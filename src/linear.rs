@@ -44,8 +44,8 @@ use crate::session::SessionKey;
 
 pub use json::json;
 
-use line_cache::{ClockWords, Labels, OwnWords};
-use rows::{Beginning, Continuation, Label, TimePlace, isolated, place_of, put};
+use line_cache::{ClockWords, HearkenWords, Labels};
+use rows::{Continuation, Label, RowOpening, TimePlace, isolated, place_of, put};
 
 /// How long after an agent's words its next ones need no label: later, a person may have forgotten whose turn it was,
 /// or may return to the newest row from elsewhere.
@@ -85,17 +85,17 @@ pub struct LineWriter {
     page: Page,
     clock: ClockWords,
     labels: Labels,
-    before: Option<Before>,
+    before: Option<PreviousLine>,
     /// The last minute written.
     minute: Option<Arc<str>>,
-    ours: OwnWords,
+    ours: HearkenWords,
     /// Whether nothing was written yet.
     is_new: bool,
 }
 
 /// Who spoke in the previous line, and when.
 #[derive(Debug)]
-struct Before {
+struct PreviousLine {
     speaker: Speaker,
     at: Duration,
 }
@@ -128,7 +128,7 @@ impl LineWriter {
             labels: Labels::default(),
             before: None,
             minute: None,
-            ours: OwnWords::default(),
+            ours: HearkenWords::default(),
             is_new: true,
         }
     }
@@ -191,13 +191,13 @@ impl LineWriter {
                 let beginning = match (is_new, goes_on, time) {
                     // The first line of a run is hearken's greeting, which begins with its name.
                     (true, ..) if told.kind == AnnouncementKind::Hint && is_ours(told) => {
-                        Beginning::Greeting
+                        RowOpening::Greeting
                     }
-                    (_, true, TimePlace::None | TimePlace::End(_)) => Beginning::GoesOn,
-                    (..) => Beginning::Labelled,
+                    (_, true, TimePlace::None | TimePlace::End(_)) => RowOpening::GoesOn,
+                    (..) => RowOpening::Labelled,
                 };
                 let onward = onward(told, is_unclear);
-                self.before = Some(Before {
+                self.before = Some(PreviousLine {
                     speaker,
                     at: told.at.monotonic,
                 });

@@ -10,14 +10,14 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use clap_complete::CompleteEnv;
 use hearken::app::Exit;
-use hearken::bench::{self, BenchEnd, Unmeasured};
+use hearken::bench::{self, BenchEnd, MeasureError};
 use hearken::cli::{self, Cli, Command, Options, TraceFormat};
 use hearken::doctor;
 use hearken::guide;
 use hearken::inspect::{Format, Verdict};
 use hearken::runtime::{
-    self, AgentCall, ConversationToContinue, DemoServing, OfferOutcome, ProxyListener,
-    RequestFailure, Unwritten,
+    self, AgentCall, ConversationToContinue, DemoServing, OfferOutcome, OutputError, ProxyListener,
+    RequestFailure,
 };
 
 fn main() -> ExitCode {
@@ -267,17 +267,17 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             match bench::run(request, runtime::phrases_for(None, &wanted.language)?).await {
                 Ok(BenchEnd::Measured) => Ok(Exit::Clean),
                 // An interrupt or a termination ends the measuring.
-                Ok(BenchEnd::Interrupted) | Err(Unmeasured::Over) => Ok(Exit::Interrupted),
+                Ok(BenchEnd::Interrupted) | Err(MeasureError::Over) => Ok(Exit::Interrupted),
                 Ok(BenchEnd::Terminated) => Ok(Exit::Terminated),
                 // A reader that closes the pipe has read enough.
-                Err(Unmeasured::Unwritten(error))
+                Err(MeasureError::Unwritten(error))
                     if error.kind() == std::io::ErrorKind::BrokenPipe =>
                 {
                     Ok(Exit::Clean)
                 }
-                Err(Unmeasured::Unwritten(error)) => Err(Unwritten(error).into()),
-                Err(Unmeasured::Refused(error)) => Err(error.into()),
-                Err(Unmeasured::Failed(code)) => {
+                Err(MeasureError::Unwritten(error)) => Err(OutputError(error).into()),
+                Err(MeasureError::Refused(error)) => Err(error.into()),
+                Err(MeasureError::Failed(code)) => {
                     anyhow::bail!(RequestFailure::new("call.unmeasured").with("code", code))
                 }
             }
@@ -315,7 +315,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 Ok(false) => Ok(Exit::NoSource),
                 // A reader that closes the pipe has read enough.
                 Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Clean),
-                Err(error) => Err(Unwritten(error).into()),
+                Err(error) => Err(OutputError(error).into()),
             }
         }
         Command::Hooks {
@@ -408,7 +408,7 @@ fn printed(text: &clap::Error, code: ExitCode) -> ExitCode {
     match written {
         // A reader that closes the pipe has read enough.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            fail(&Unwritten(error).into())
+            fail(&OutputError(error).into())
         }
         Ok(()) | Err(_) => code,
     }
@@ -421,7 +421,7 @@ fn print(bytes: &[u8]) -> anyhow::Result<Exit> {
         // A reader that closes the pipe has read enough.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Clean),
         written => {
-            written.map_err(Unwritten)?;
+            written.map_err(OutputError)?;
             Ok(Exit::Clean)
         }
     }
@@ -437,7 +437,7 @@ fn fail(error: &anyhow::Error) -> ExitCode {
         Err(_) => format!("{error:#}"),
     };
     let _ = writeln!(std::io::stderr(), "hearken: {told}");
-    let code = if error.is::<Unwritten>() {
+    let code = if error.is::<OutputError>() {
         1
     } else {
         Exit::UNUSABLE

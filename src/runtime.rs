@@ -83,10 +83,10 @@ pub use setup_terminal::set_up;
 
 use external_editor::Editor;
 use face_output::FaceOutput;
-use input_facts::{Inputs, Upheaval};
+use input_facts::{Inputs, TerminalChange};
 use output_writer::WriteFault;
 use source_feed::SourceFeeds;
-use surroundings::Surroundings;
+use surroundings::AgentSearch;
 
 /// The shortest time between two full-screen redraws.
 const FRAME: Duration = Duration::from_millis(33);
@@ -144,7 +144,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         started,
         reads_keys,
     )?;
-    let mut surroundings = Surroundings::of(&plan, started);
+    let mut surroundings = AgentSearch::of(&plan, started);
     let mut feeds = SourceFeeds::open(plan.feeds, plan.links)?;
     let mut shell = Shell {
         recorder,
@@ -285,17 +285,17 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 shell.exit.get_or_insert(Exit::Clean);
             }
             Some(WriteFault::Failed(error)) => {
-                unwritten = Some(Unwritten(error));
+                unwritten = Some(OutputError(error));
                 shell.exit.get_or_insert(Exit::Clean);
             }
         }
         match inputs.take_upheaval() {
             None => {}
-            Some(Upheaval::Resized) => {
+            Some(TerminalChange::Resized) => {
                 dirty = true;
                 queue.extend(output.upheaval());
             }
-            Some(Upheaval::Suspend) => {
+            Some(TerminalChange::Suspend) => {
                 queue.extend(output.upheaval());
                 let came = take_replies(&mut inputs, &mut output, &app).await;
                 let ends = |input: &Input| matches!(input, Input::Terminate | Input::Interrupt);
@@ -312,7 +312,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                     }
                 }
             }
-            Some(Upheaval::Resumed) => {
+            Some(TerminalChange::Resumed) => {
                 dirty = true;
                 queue.extend(output.upheaval());
                 if output.take_again().is_err() {
@@ -335,7 +335,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     feeds.close().await;
     // The last lines may be the ones that could not be written.
     if let Some(WriteFault::Failed(error)) = output.writer().broken() {
-        unwritten = Some(Unwritten(error));
+        unwritten = Some(OutputError(error));
     }
     // The app owns nothing that must be shut down, and the process memory is freed as a whole: dropping thousands of
     // sessions one by one takes longer than reporting one.
@@ -350,7 +350,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
 /// ends with code 1, because its reader does not have the whole output.
 #[derive(Debug, thiserror::Error)]
 #[error("the output can't be written")]
-pub struct Unwritten(#[source] pub std::io::Error);
+pub struct OutputError(#[source] pub std::io::Error);
 
 /// Makes a write beyond a file's size limit fail as on a full disk; otherwise the system would kill the program
 /// mid-write and leave the terminal's modes set. Must be called inside a runtime.

@@ -11,7 +11,7 @@ use super::event_server::BenchServer;
 use super::figures::Latency;
 use super::flood::{mark_in, marked};
 use super::measured_child::Child;
-use super::{FACE, Measurement, Unmeasured};
+use super::{FACE, MeasureError, Measurement};
 
 /// How many events are sent per second: far more than agents that people follow send.
 pub(super) const RATE: u32 = 1000;
@@ -26,7 +26,7 @@ pub(super) fn time(
     request: &Measurement,
     settings: &str,
     child: impl Fn(&[&str]) -> Child,
-) -> Result<Latency, Unmeasured> {
+) -> Result<Latency, MeasureError> {
     let sent = Arc::new(Mutex::new(Vec::new()));
     let (marks, wanted) = (Arc::clone(&sent), request.clone());
     let server = BenchServer::start(move |out| send(out, &wanted, &marks), None)?;

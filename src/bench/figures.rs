@@ -212,7 +212,7 @@ impl InputLatency {
 
 /// The resources used when idle.
 #[derive(Debug, Clone)]
-pub(super) struct Quiet {
+pub(super) struct IdleUse {
     /// The time from a start to its end, with next to nothing to do.
     pub(super) start: Duration,
     /// How long nothing arrived.
@@ -225,7 +225,7 @@ pub(super) struct Quiet {
     pub(super) demo: Option<u64>,
 }
 
-impl Quiet {
+impl IdleUse {
     /// Returns it as one line.
     pub(super) fn text(&self, words: &Phrases) -> String {
         let start = format!("{:.1}", self.start.as_secs_f64() * 1e3);
@@ -302,8 +302,8 @@ mod tests {
         }
     }
 
-    fn quiet(wakings: Option<u64>) -> Quiet {
-        Quiet {
+    fn quiet(wakings: Option<u64>) -> IdleUse {
+        IdleUse {
             start: Duration::from_micros(2100),
             idle: Duration::from_secs(5),
             wakings,

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::event_server::BenchServer;
-use super::figures::Quiet;
+use super::figures::IdleUse;
 use super::flood::Flood;
 use super::measured_child::{LOOK, PATIENCE, Program};
-use super::{FACE, Measurement, Unmeasured};
+use super::{FACE, MeasureError, Measurement};
 use crate::platform::resource_use;
 
 /// How many starts are timed.
@@ -26,7 +26,7 @@ pub(super) fn measure(
     request: &Measurement,
     settings: &str,
     over: &AtomicBool,
-) -> Result<Quiet, Unmeasured> {
+) -> Result<IdleUse, MeasureError> {
     let start = start()?;
     let silent = |out: &mut TcpStream| {
         let events = Flood::new(1, Timestamp::now()).take(1);
@@ -56,7 +56,7 @@ pub(super) fn measure(
     let before = resource_use::wakings(&idle.0);
     idle.wait(request.paced, over)?;
     let after = resource_use::wakings(&idle.0);
-    Ok(Quiet {
+    Ok(IdleUse {
         start,
         idle: request.paced,
         wakings: (after.zip(before)).map(|(after, before)| after.saturating_sub(before)),
@@ -66,7 +66,7 @@ pub(super) fn measure(
 }
 
 /// Returns the median time from the program's start to its end when it has next to nothing to do.
-fn start() -> Result<Duration, Unmeasured> {
+fn start() -> Result<Duration, MeasureError> {
     let mut times = Vec::with_capacity(STARTS);
     for _ in 0..STARTS {
         let began = Instant::now();
@@ -77,7 +77,7 @@ fn start() -> Result<Duration, Unmeasured> {
             .status()?;
         times.push(began.elapsed());
         if !ended.success() {
-            return Err(Unmeasured::Failed(ended.code().unwrap_or(-1)));
+            return Err(MeasureError::Failed(ended.code().unwrap_or(-1)));
         }
     }
     times.sort();

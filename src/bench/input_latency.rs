@@ -21,7 +21,7 @@ use super::event_server::BenchServer;
 use super::figures::InputLatency;
 use super::flood::Flood;
 use super::measured_child::{PATIENCE, Program};
-use super::{FACE, Measurement, TemporaryFolder, Unmeasured};
+use super::{FACE, MeasureError, Measurement, TemporaryFolder};
 
 /// The pause before typing, after the announcement in question: shorter than any person needs, and long enough for the
 /// program to know that its own line is out.
@@ -37,7 +37,7 @@ pub(super) fn time(
     settings: &str,
     place: &TemporaryFolder,
     over: &AtomicBool,
-) -> Result<InputLatency, Unmeasured> {
+) -> Result<InputLatency, MeasureError> {
     let replies = answers(request.paced, settings, over)?;
     let stops = match Daemon::start(&place.file("voice")) {
         Ok(daemon) => Some(stops(request.paced, settings, &daemon, over)?),
@@ -61,7 +61,11 @@ pub(super) fn time(
 
 /// Answers question after question, without a voice, which would have to finish each first; returns the sorted reply
 /// times.
-fn answers(time: Duration, settings: &str, over: &AtomicBool) -> Result<Vec<Duration>, Unmeasured> {
+fn answers(
+    time: Duration,
+    settings: &str,
+    over: &AtomicBool,
+) -> Result<Vec<Duration>, MeasureError> {
     let (asked, questions) = channel::<String>();
     let (tell, replies) = channel();
     let server = server(questions, Some(tell))?;
@@ -103,7 +107,7 @@ fn stops(
     settings: &str,
     daemon: &Daemon,
     over: &AtomicBool,
-) -> Result<Vec<Duration>, Unmeasured> {
+) -> Result<Vec<Duration>, MeasureError> {
     let (_nobody_asks, questions) = channel();
     let server = server(questions, None)?;
     let mut call = Program::call(&["watch", &server.url], settings)?;
@@ -216,8 +220,8 @@ impl Typist {
     fn types(
         &mut self,
         line: &str,
-        mut told: impl FnMut(&mut Program) -> Result<Option<Instant>, Unmeasured>,
-    ) -> Result<Duration, Unmeasured> {
+        mut told: impl FnMut(&mut Program) -> Result<Option<Instant>, MeasureError>,
+    ) -> Result<Duration, MeasureError> {
         let typed = Instant::now();
         loop {
             self.keyboard.write_all(line.as_bytes())?;

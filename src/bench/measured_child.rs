@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::Unmeasured;
+use super::MeasureError;
 use crate::platform::{ResourceUse, resource_use};
 
 /// How often to sample a program's resource use (the system reports memory only while it lives) and to check whether
@@ -48,7 +48,7 @@ impl Child {
         face: &[&str],
         mut on_line: impl FnMut(&str) + Send,
         codes: &[i32],
-    ) -> Result<MeasuredRun, Unmeasured> {
+    ) -> Result<MeasuredRun, MeasureError> {
         let program = std::env::current_exe()?;
         let began = Instant::now();
         let mut child = Command::new(program)
@@ -77,13 +77,13 @@ impl Child {
                 let _ = child.kill();
             }
             let status = child.wait()?;
-            Ok::<_, Unmeasured>((watched?, status))
+            Ok::<_, MeasureError>((watched?, status))
         })?;
         let code = status.code().unwrap_or(-1);
         if codes.contains(&code) {
             Ok(ran)
         } else {
-            Err(Unmeasured::Failed(code))
+            Err(MeasureError::Failed(code))
         }
     }
 
@@ -92,7 +92,7 @@ impl Child {
         &self,
         child: &mut std::process::Child,
         began: Instant,
-    ) -> Result<MeasuredRun, Unmeasured> {
+    ) -> Result<MeasuredRun, MeasureError> {
         let mut before = ResourceUse::default();
         loop {
             let has_ended = resource_use::has_ended(child)?;
@@ -111,7 +111,7 @@ impl Child {
                 });
             }
             if self.over.load(Ordering::Acquire) {
-                return Err(Unmeasured::Over);
+                return Err(MeasureError::Over);
             }
             before = spent;
             std::thread::sleep(LOOK);
@@ -135,7 +135,7 @@ impl Program {
     }
 
     /// Waits for this long while it runs.
-    pub(super) fn wait(&mut self, time: Duration, over: &AtomicBool) -> Result<(), Unmeasured> {
+    pub(super) fn wait(&mut self, time: Duration, over: &AtomicBool) -> Result<(), MeasureError> {
         let until = Instant::now() + time;
         loop {
             self.look(over)?;
@@ -153,7 +153,7 @@ impl Program {
         from: &Receiver<T>,
         time: Duration,
         over: &AtomicBool,
-    ) -> Result<Option<T>, Unmeasured> {
+    ) -> Result<Option<T>, MeasureError> {
         let until = Instant::now() + time;
         loop {
             self.look(over)?;
@@ -173,18 +173,18 @@ impl Program {
         &mut self,
         from: &Receiver<T>,
         over: &AtomicBool,
-    ) -> Result<T, Unmeasured> {
+    ) -> Result<T, MeasureError> {
         let it = self.wait_for(from, PATIENCE, over)?;
         it.ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut).into())
     }
 
     /// Fails if the bench should end, or if the program has ended by itself.
-    fn look(&mut self, over: &AtomicBool) -> Result<(), Unmeasured> {
+    fn look(&mut self, over: &AtomicBool) -> Result<(), MeasureError> {
         if over.load(Ordering::Acquire) {
-            return Err(Unmeasured::Over);
+            return Err(MeasureError::Over);
         }
         match self.0.try_wait()? {
-            Some(ended) => Err(Unmeasured::Failed(ended.code().unwrap_or(-1))),
+            Some(ended) => Err(MeasureError::Failed(ended.code().unwrap_or(-1))),
             None => Ok(()),
         }
     }

@@ -78,7 +78,7 @@ pub enum BenchEnd {
 
 /// Why the measurement failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Unmeasured {
+pub enum MeasureError {
     /// The system refused a file, a socket or a program.
     #[error("the machine does not allow the measurement")]
     Refused(#[from] io::Error),
@@ -94,7 +94,7 @@ pub enum Unmeasured {
 }
 
 /// Measures, and writes each figure as soon as it is available.
-pub async fn run(request: Measurement, words: Phrases) -> Result<BenchEnd, Unmeasured> {
+pub async fn run(request: Measurement, words: Phrases) -> Result<BenchEnd, MeasureError> {
     // Before any output: its reader may interrupt immediately.
     let mut leaving = TerminationSignals::listen_without_terminal()?;
     let over = Arc::new(AtomicBool::new(false));
@@ -158,7 +158,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn measure(&self) -> Result<(), Unmeasured> {
+    fn measure(&self) -> Result<(), MeasureError> {
         let Measurement {
             sessions,
             agents,
@@ -226,14 +226,14 @@ impl Bench {
     }
 
     /// Writes the events as a recording, with no timestamp in the future.
-    fn lay(&self, file: &Path, events: usize) -> Result<(), Unmeasured> {
+    fn lay(&self, file: &Path, events: usize) -> Result<(), MeasureError> {
         let length = u64::try_from(events / self.request.sessions.max(1)).unwrap_or_default();
         let start = Timestamp::now().saturating_sub(Duration::from_millis(length));
         let flood = self.request.flood(start.unwrap_or(Timestamp::UNIX_EPOCH));
         let mut out = BufWriter::new(files::create_for_owner(file)?);
         for event in flood.take(events) {
             if self.over.load(Ordering::Acquire) {
-                return Err(Unmeasured::Over);
+                return Err(MeasureError::Over);
             }
             writeln!(out, "{event}")?;
         }
@@ -241,13 +241,13 @@ impl Bench {
         Ok(())
     }
 
-    fn tell(&self, text: &str, json: &str) -> Result<(), Unmeasured> {
+    fn tell(&self, text: &str, json: &str) -> Result<(), MeasureError> {
         self.write(if self.request.json { json } else { text })
     }
 
-    fn write(&self, line: &str) -> Result<(), Unmeasured> {
+    fn write(&self, line: &str) -> Result<(), MeasureError> {
         let mut out = io::stdout().lock();
         let written = writeln!(out, "{line}").and_then(|()| out.flush());
-        written.map_err(Unmeasured::Unwritten)
+        written.map_err(MeasureError::Unwritten)
     }
 }

@@ -16,11 +16,11 @@ pub(super) struct Gate {
 #[derive(Debug, Clone)]
 struct GateOrder {
     number: u64,
-    stance: Stance,
+    stance: GateState,
 }
 
 #[derive(Debug, Clone)]
-enum Stance {
+enum GateState {
     Open,
     Shut,
     ShutFor(String),
@@ -40,12 +40,12 @@ struct Hold<'a> {
     order: u64,
 }
 
-impl Stance {
+impl GateState {
     fn holds(&self, event_type: &str) -> bool {
         match self {
-            Stance::Open => false,
-            Stance::Shut => true,
-            Stance::ShutFor(held) => held == event_type,
+            GateState::Open => false,
+            GateState::Shut => true,
+            GateState::ShutFor(held) => held == event_type,
         }
     }
 }
@@ -78,7 +78,7 @@ impl Gate {
     pub(super) fn new() -> Self {
         let order = GateOrder {
             number: 0,
-            stance: Stance::Open,
+            stance: GateState::Open,
         };
         Self {
             order: watch::Sender::new(order),
@@ -87,19 +87,19 @@ impl Gate {
     }
 
     pub(super) fn open(&self) {
-        self.order(Stance::Open);
+        self.order(GateState::Open);
     }
 
     pub(super) fn shut(&self) {
-        self.order(Stance::Shut);
+        self.order(GateState::Shut);
     }
 
     /// Holds agents only before events of one type, named as on the wire.
     pub(super) fn shut_for(&self, event_type: &str) {
-        self.order(Stance::ShutFor(event_type.to_owned()));
+        self.order(GateState::ShutFor(event_type.to_owned()));
     }
 
-    fn order(&self, stance: Stance) {
+    fn order(&self, stance: GateState) {
         self.order.send_modify(|order| {
             order.number += 1;
             order.stance = stance;

@@ -52,12 +52,12 @@ pub(super) struct DemoStage {
 struct Progression {
     /// The index of the next step to take.
     cursor: usize,
-    stance: Stance,
+    stance: PerformanceState,
     /// How the latest question ended.
     outcome: Option<QuestionOutcome>,
 }
 
-enum Stance {
+enum PerformanceState {
     /// The next step is due.
     Acting {
         due: Duration,
@@ -111,7 +111,7 @@ impl Performance {
                     // The outcome comes back on the channel, as for an answer.
                     self.stage.producer.expire(&token);
                     if let Some(part) = parts.iter_mut().find(|part| part.asks(&token)) {
-                        part.stance = Stance::Asking {
+                        part.stance = PerformanceState::Asking {
                             token,
                             deadline: None,
                         };
@@ -126,7 +126,7 @@ impl Performance {
                     {
                         self.act(index, part, beat, &answers, &mut tempo).await;
                         part.cursor += 1;
-                        if let Stance::Acting { due } = part.stance {
+                        if let PerformanceState::Acting { due } = part.stance {
                             part.go_on(&role.beats, due);
                         }
                     }
@@ -161,7 +161,7 @@ impl Performance {
         match &beat.act {
             BeatAct::Emit(_) => {
                 if !self.stage.producer.emit(session, &template) {
-                    part.stance = Stance::Done;
+                    part.stance = PerformanceState::Done;
                 }
             }
             BeatAct::Ask { asked, timeout, .. } => {
@@ -176,10 +176,10 @@ impl Performance {
                     PoseOutcome::Open(token) => {
                         let deadline =
                             timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-                        part.stance = Stance::Asking { token, deadline };
+                        part.stance = PerformanceState::Asking { token, deadline };
                     }
                     PoseOutcome::Decided(outcome) => part.outcome = Some(outcome),
-                    PoseOutcome::TooLate => part.stance = Stance::Done,
+                    PoseOutcome::TooLate => part.stance = PerformanceState::Done,
                 }
             }
         }
@@ -206,7 +206,7 @@ impl Progression {
     fn new(beats: &[Beat]) -> Self {
         let mut part = Self {
             cursor: 0,
-            stance: Stance::Done,
+            stance: PerformanceState::Done,
             outcome: None,
         };
         part.go_on(beats, Duration::ZERO);
@@ -224,23 +224,23 @@ impl Progression {
             Some(skipped) => {
                 self.cursor += skipped;
                 let after = rest.get(skipped).map_or(Duration::ZERO, |beat| beat.after);
-                self.stance = Stance::Acting { due: from + after };
+                self.stance = PerformanceState::Acting { due: from + after };
             }
-            None => self.stance = Stance::Done,
+            None => self.stance = PerformanceState::Done,
         }
     }
 
     fn is_asking(&self) -> bool {
         match self.stance {
-            Stance::Asking { .. } => true,
-            Stance::Acting { .. } | Stance::Done => false,
+            PerformanceState::Asking { .. } => true,
+            PerformanceState::Acting { .. } | PerformanceState::Done => false,
         }
     }
 
     fn asks(&self, asked: &str) -> bool {
         match &self.stance {
-            Stance::Asking { token, .. } => token == asked,
-            Stance::Acting { .. } | Stance::Done => false,
+            PerformanceState::Asking { token, .. } => token == asked,
+            PerformanceState::Acting { .. } | PerformanceState::Done => false,
         }
     }
 
@@ -260,8 +260,8 @@ fn earliest(parts: &[Progression]) -> Option<(Duration, usize)> {
         .iter()
         .enumerate()
         .filter_map(|(index, part)| match part.stance {
-            Stance::Acting { due } => Some((due, index)),
-            Stance::Asking { .. } | Stance::Done => None,
+            PerformanceState::Acting { due } => Some((due, index)),
+            PerformanceState::Asking { .. } | PerformanceState::Done => None,
         })
         .min()
 }
@@ -271,11 +271,13 @@ async fn first_time_up(parts: &[Progression]) -> String {
     let first = parts
         .iter()
         .filter_map(|part| match &part.stance {
-            Stance::Asking {
+            PerformanceState::Asking {
                 token,
                 deadline: Some(deadline),
             } => Some((*deadline, token)),
-            Stance::Asking { deadline: None, .. } | Stance::Acting { .. } | Stance::Done => None,
+            PerformanceState::Asking { deadline: None, .. }
+            | PerformanceState::Acting { .. }
+            | PerformanceState::Done => None,
         })
         .min();
     match first {

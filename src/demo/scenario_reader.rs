@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::scenario::{Beat, BeatAct, EndLabel, Role, Scenario, ScenarioError, ScenarioInfo};
-use super::text_chunks::Say;
+use super::text_chunks::SayLine;
 use crate::producer::{CRITICAL, EventKind, QuestionTerms, Template};
 
 /// The most lines in a scenario: far more than a person would sit through.
@@ -59,7 +59,7 @@ struct ScenarioLine {
     on: Option<OneOrMore>,
     event: Option<Map<String, Value>>,
     ask: Option<Map<String, Value>>,
-    say: Option<Say>,
+    say: Option<SayLine>,
 }
 
 #[derive(Deserialize)]

@@ -35,13 +35,13 @@ A prompt may name a scenario: {\"scenario\": NAME}
 pub struct ServedDemo {
     served: producer::RunningServer,
     agents: DemoAgents,
-    runs: Runs,
+    runs: RunTasks,
 }
 
 /// The task that owns those of all runs; dropping it ends them.
-struct Runs(JoinHandle<()>);
+struct RunTasks(JoinHandle<()>);
 
-impl Drop for Runs {
+impl Drop for RunTasks {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -86,7 +86,7 @@ pub async fn serve_at(places: &[ListenAddress], settings: DemoSettings) -> io::R
     let (agents, waiting) = DemoAgents::new(served.producer().clone(), &settings);
     // It was not set before.
     let _ = known.set(agents.clone());
-    let runs = Runs(tokio::spawn(play(waiting, served.producer().clone())));
+    let runs = RunTasks(tokio::spawn(play(waiting, served.producer().clone())));
     Ok(ServedDemo {
         served,
         agents,

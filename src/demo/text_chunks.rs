@@ -19,7 +19,7 @@ const MAX_SENTENCE_MS: u64 = 60_000;
 /// A `say` line: one whole output, in one of two forms.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Say {
+pub(super) struct SayLine {
     /// The output's label within its session; the wire carries an id generated for it.
     pub(super) output: String,
     content_type: Option<String>,
@@ -49,7 +49,7 @@ pub(super) struct TimedChunk {
     pub(super) fields: Map<String, Value>,
 }
 
-impl Say {
+impl SayLine {
     /// Splits the line into chunks; the last one completes the output. The error describes what is
     /// wrong with the line.
     pub(super) fn chunks(&self) -> Result<Vec<TimedChunk>, String> {
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_last_chunk_completes_the_output_and_only_it() {
-        let say: Say = serde_json::from_value(json!({"output": "a",
+        let say: SayLine = serde_json::from_value(json!({"output": "a",
             "sentences": {"every_ms": 500, "texts": ["One.", "Two.\n", "Three."]}}))
         .unwrap();
         let chunks = say.chunks().unwrap();
@@ -253,7 +253,7 @@ mod tests {
             json!({"output": "a", "sentences": {"every_ms": 1, "texts": ["x"]},
                    "tokens": {"per_second": 60, "lines": ["x"]}}),
         ] {
-            let say: Say = serde_json::from_value(line.clone()).unwrap();
+            let say: SayLine = serde_json::from_value(line.clone()).unwrap();
             assert!(say.chunks().is_err(), "{line}");
         }
     }

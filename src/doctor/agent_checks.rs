@@ -7,7 +7,7 @@
 
 use std::ffi::OsStr;
 
-use super::finding_lines::{DoctorFinding, Surrounding, own};
+use super::finding_lines::{DoctorFinding, DoctorTopic, own};
 use super::installed_agents;
 use crate::config::HookedAgent;
 use crate::link::Phrase;
@@ -79,7 +79,7 @@ impl AgentsFound {
             weak.extend(hooked.filter_map(|it| self.hooks(it, &mut ways)));
             if !ways.is_empty() {
                 let text = installed_agents::line(&self.installed, agent, ways);
-                found.push(DoctorFinding::fine(Surrounding::Agent, text));
+                found.push(DoctorFinding::fine(DoctorTopic::Agent, text));
             } else if weak.is_empty() {
                 absent += 1;
             }
@@ -98,16 +98,16 @@ impl AgentsFound {
             let text = Phrase::new(key)
                 .with("name", own(one.at()))
                 .with("word", own(&one.word));
-            found.push(DoctorFinding::fine(Surrounding::Agent, text));
+            found.push(DoctorFinding::fine(DoctorTopic::Agent, text));
         }
         if absent > 0 {
             // Their names alone would take half a minute to hear.
             let n = own(absent.to_string());
             let text = Phrase::new("doctor.agent.absent").with("n", n);
-            found.push(DoctorFinding::fine(Surrounding::Agent, text));
+            found.push(DoctorFinding::fine(DoctorTopic::Agent, text));
         }
         found.push(DoctorFinding::fine(
-            Surrounding::Agent,
+            DoctorTopic::Agent,
             "doctor.agent.elsewhere",
         ));
         found
@@ -132,7 +132,7 @@ impl AgentsFound {
                 (Certainty::Sure | Certainty::Probable, _) => ways.push(say("doctor.agent.runs")),
                 (Certainty::Locked, true) => ways.push(say("doctor.agent.runs.password")),
                 (Certainty::Locked, false) => weak.push(DoctorFinding::weak(
-                    Surrounding::Agent,
+                    DoctorTopic::Agent,
                     say("doctor.agent.locked"),
                     say("doctor.agent.locked.remedy"),
                 )),
@@ -192,7 +192,7 @@ impl AgentsFound {
                 .with("install", own(install))
         };
         let weak =
-            |text: Phrase, remedy| Some(DoctorFinding::weak(Surrounding::Agent, text, say(remedy)));
+            |text: Phrase, remedy| Some(DoctorFinding::weak(DoctorTopic::Agent, text, say(remedy)));
         let install = "doctor.agent.hooks.install";
         if let Some(first) = one.also.first() {
             let also = own(crate::runtime::shown(first));

@@ -3,7 +3,7 @@
 //! Responsibilities: grading what a server shows about itself, with a remedy for each fault. Not here: looking
 //! (`broker` in the shell's I/O).
 
-use super::finding_lines::{DoctorFinding, Surrounding, own};
+use super::finding_lines::{DoctorFinding, DoctorTopic, own};
 use super::remedies::remedy;
 use crate::broker::{BrokerAddress, InspectedSpace, Inspection, inspect};
 use crate::dialect::fleet::{DEFAULT_SPACE, EventSubject, Machine, Space};
@@ -41,13 +41,13 @@ fn failed(name: &str, fault: Fault) -> DoctorFinding {
     let text = Phrase::new("doctor.source.failed")
         .with("name", own(name))
         .with("why", PhraseArg::Fault(fault));
-    DoctorFinding::broken(Surrounding::Source, text, helps)
+    DoctorFinding::broken(DoctorTopic::Source, text, helps)
 }
 
 /// Returns the findings about a server.
 fn findings(name: &str, address: &BrokerAddress, found: &Inspection) -> Vec<DoctorFinding> {
     let is_local = address.is_local();
-    let part = Surrounding::Source;
+    let part = DoctorTopic::Source;
     let of = |key| Phrase::new(key).with("name", own(name));
     let version = own(found.version.clone());
     let machines = own(found.machines);

@@ -10,7 +10,7 @@ use crate::runtime::told;
 
 /// The part of the program's surroundings that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Surrounding {
+pub enum DoctorTopic {
     /// Input, output, size, colours, signals.
     Terminal,
     /// The files, and where each value came from.
@@ -27,7 +27,7 @@ pub enum Surrounding {
     Source,
 }
 
-impl Surrounding {
+impl DoctorTopic {
     /// Returns the phrase key of the label that begins a line.
     pub fn label(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ pub enum Grade {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DoctorFinding {
     /// Its subject.
-    pub part: Surrounding,
+    pub part: DoctorTopic,
     /// What was found, as a plain sentence without a full stop.
     pub text: Phrase,
     /// How much it matters.
@@ -85,7 +85,7 @@ pub struct DoctorFinding {
 
 impl DoctorFinding {
     /// Creates a finding that needs no remedy.
-    pub fn fine(part: Surrounding, text: impl Into<Phrase>) -> Self {
+    pub fn fine(part: DoctorTopic, text: impl Into<Phrase>) -> Self {
         Self {
             part,
             text: text.into(),
@@ -94,7 +94,7 @@ impl DoctorFinding {
     }
 
     /// Creates a finding about something that could be better.
-    pub fn weak(part: Surrounding, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
+    pub fn weak(part: DoctorTopic, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
         Self {
             part,
             text: text.into(),
@@ -105,7 +105,7 @@ impl DoctorFinding {
     }
 
     /// Creates a finding about something that prevents work.
-    pub fn broken(part: Surrounding, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
+    pub fn broken(part: DoctorTopic, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
         Self {
             part,
             text: text.into(),
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_line_has_the_label_first_and_the_remedy_last() {
         let fine = DoctorFinding::fine(
-            Surrounding::Terminal,
+            DoctorTopic::Terminal,
             words("the size is 80 columns by 24 rows"),
         );
         assert_eq!(
@@ -266,7 +266,7 @@ mod tests {
             "Terminal: The size is 80 columns by 24 rows.\n"
         );
         let weak = DoctorFinding::weak(
-            Surrounding::Voice,
+            DoctorTopic::Voice,
             words("there is no voice"),
             words("install one."),
         );
@@ -275,7 +275,7 @@ mod tests {
             "Voice, could be better: There is no voice. Remedy: Install one.\n"
         );
         let broken = DoctorFinding::broken(
-            Surrounding::Source,
+            DoctorTopic::Source,
             words("http://a/ is closed"),
             words("open it"),
         );
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn nothing_hostile_leaves_a_line() {
         let text = "a\nSource: all is well\u{1b}[2J\u{202e}";
-        let hostile = DoctorFinding::broken(Surrounding::Source, words(text), words(text));
+        let hostile = DoctorFinding::broken(DoctorTopic::Source, words(text), words(text));
         let line = hostile.line(&english());
         assert_eq!(line.matches('\n').count(), 1);
         assert!(line.ends_with('\n'), "one line");
@@ -308,10 +308,10 @@ mod tests {
     #[test]
     fn the_tally_decides_by_what_prevents_work() {
         let mut tally = Tally::default();
-        tally.count(&DoctorFinding::fine(Surrounding::Face, words("x")));
+        tally.count(&DoctorFinding::fine(DoctorTopic::Face, words("x")));
         assert_eq!(tally.line(&english()), "Result: hearken can work here.\n");
         tally.count(&DoctorFinding::weak(
-            Surrounding::Face,
+            DoctorTopic::Face,
             words("x"),
             words("y"),
         ));
@@ -322,7 +322,7 @@ mod tests {
                 .ends_with("; 1 thing could be better.\n")
         );
         tally.count(&DoctorFinding::broken(
-            Surrounding::Face,
+            DoctorTopic::Face,
             words("x"),
             words("y"),
         ));

@@ -3,7 +3,7 @@
 //! Responsibilities: what is said about those, with the remedies. Not here: asking for versions (`runtime::versions`),
 //! how an agent is followed or started (`agent_checks`).
 
-use super::finding_lines::{DoctorFinding, Surrounding, own};
+use super::finding_lines::{DoctorFinding, DoctorTopic, own};
 use crate::link::{Phrase, PhraseArg};
 use crate::runtime::StartCandidate;
 use crate::runtime::versions::{InstalledAgents, KnownAgent, TRIED_NODE, major};
@@ -55,7 +55,7 @@ pub(super) fn outdated(installed: &InstalledAgents) -> impl Iterator<Item = Doct
                 .with("install", own(&one.install))
         };
         let remedy = say("doctor.agent.former.remedy");
-        DoctorFinding::weak(Surrounding::Agent, say("doctor.agent.former"), remedy)
+        DoctorFinding::weak(DoctorTopic::Agent, say("doctor.agent.former"), remedy)
     })
 }
 
@@ -76,7 +76,7 @@ pub(super) fn node(installed: &InstalledAgents, known: &[StartCandidate]) -> Opt
         false => say("doctor.agent.node").with("names", own(names.join(", "))),
     };
     let remedy = say("doctor.agent.node.remedy");
-    Some(DoctorFinding::weak(Surrounding::Agent, text, remedy))
+    Some(DoctorFinding::weak(DoctorTopic::Agent, text, remedy))
 }
 
 #[cfg(test)]
@@ -140,7 +140,7 @@ mod tests {
         ] {
             let way = Phrase::new("doctor.agent.run").with("name", own(name));
             let text = line(&installed, &row(name), vec![way]);
-            let told = told(&DoctorFinding::fine(Surrounding::Agent, text));
+            let told = told(&DoctorFinding::fine(DoctorTopic::Agent, text));
             assert_eq!(told, format!("Agents: {words}"));
         }
     }

@@ -30,7 +30,7 @@ pub mod source_checks;
 pub mod terminal_checks;
 pub mod voices;
 
-use finding_lines::{DoctorFinding, Surrounding, Tally, because, own as name_of};
+use finding_lines::{DoctorFinding, DoctorTopic, Tally, because, own as name_of};
 use settings_checks::{Origin, RunSettings};
 use terminal_checks::Terminal;
 use voices::Sentence;
@@ -116,7 +116,7 @@ pub async fn run(
     match agent_checks::look().await {
         Ok(found) => report.tell_all(found),
         Err(error) => report.tell(DoctorFinding::broken(
-            Surrounding::Agent,
+            DoctorTopic::Agent,
             Phrase::new("doctor.words").with("why", name_of(error)),
             "doctor.words.remedy",
         )),
@@ -189,7 +189,7 @@ fn reader(choice: ReaderChoice, settings: &RunSettings) -> (bool, Vec<DoctorFind
             "doctor.reader.denied"
         };
         let text = Phrase::new(key).with("how", how.word());
-        vec![DoctorFinding::fine(Surrounding::ScreenReader, text)]
+        vec![DoctorFinding::fine(DoctorTopic::ScreenReader, text)]
     };
     match choice {
         ReaderChoice::Yes => (true, said(true)),
@@ -204,7 +204,7 @@ fn reader(choice: ReaderChoice, settings: &RunSettings) -> (bool, Vec<DoctorFind
 
 /// Returns the findings about the places where screen readers leave signs.
 fn surveyed(survey: &Survey, ssh: bool) -> Vec<DoctorFinding> {
-    let part = Surrounding::ScreenReader;
+    let part = DoctorTopic::ScreenReader;
     let first = match survey.present() {
         Some(reader) => DoctorFinding::fine(
             part,
@@ -259,13 +259,13 @@ fn face(terminal: &Terminal, config: &Config, sources: &[String], reader: bool) 
     };
     if face == Face::Full && !(terminal.input && terminal.output) {
         return DoctorFinding::broken(
-            Surrounding::Face,
+            DoctorTopic::Face,
             "doctor.face.impossible",
             "doctor.face.remedy",
         );
     }
     let why = PhraseArg::Phrase(Phrase::new(why));
-    DoctorFinding::fine(Surrounding::Face, Phrase::new(key).with("why", why))
+    DoctorFinding::fine(DoctorTopic::Face, Phrase::new(key).with("why", why))
 }
 
 /// Returns whether the recording could be written.
@@ -279,18 +279,18 @@ fn recording(request: &Examination) -> Vec<DoctorFinding> {
     };
     let finding = if path.exists() {
         DoctorFinding::broken(
-            Surrounding::Settings,
+            DoctorTopic::Settings,
             Phrase::new("doctor.recording.exists").with("path", name_of(path.display())),
             "doctor.recording.exists.remedy",
         )
     } else if folder.is_dir() {
         DoctorFinding::fine(
-            Surrounding::Settings,
+            DoctorTopic::Settings,
             Phrase::new("doctor.recording").with("path", name_of(path.display())),
         )
     } else {
         DoctorFinding::broken(
-            Surrounding::Settings,
+            DoctorTopic::Settings,
             Phrase::new("doctor.recording.nowhere").with("path", name_of(folder.display())),
             "doctor.recording.nowhere.remedy",
         )
@@ -302,7 +302,7 @@ fn recording(request: &Examination) -> Vec<DoctorFinding> {
 fn sentence(config: &Config) -> Result<Sentence, Box<DoctorFinding>> {
     let phrases = Phrases::for_languages(&config.announce.languages).map_err(|error| {
         Box::new(DoctorFinding::broken(
-            Surrounding::Settings,
+            DoctorTopic::Settings,
             Phrase::new("doctor.words").with("why", name_of(error)),
             "doctor.words.remedy",
         ))
@@ -322,7 +322,7 @@ fn links(
         Ok(token) => token,
         Err(error) => {
             report.tell(DoctorFinding::broken(
-                Surrounding::Source,
+                DoctorTopic::Source,
                 Phrase::new("doctor.token").with("why", because(error.reason())),
                 "doctor.token.remedy",
             ));
@@ -333,7 +333,7 @@ fn links(
         Ok(tls) => Some(LinkSettings::new(config.links.clone(), token, tls, 0)),
         Err(error) => {
             report.tell(DoctorFinding::broken(
-                Surrounding::Source,
+                DoctorTopic::Source,
                 Phrase::new("doctor.tls").with("why", because(&runtime::of_tls(&error))),
                 "doctor.tls.remedy",
             ));

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::finding_lines::{DoctorFinding, Surrounding, own};
+use super::finding_lines::{DoctorFinding, DoctorTopic, own};
 use crate::config::{AnswerRule, Config, PolicyDecision, PolicyRisk, PolicyRule, RuleEffect};
 use crate::link::{Phrase, PhraseArg};
 use crate::runtime::settings_file;
@@ -19,7 +19,7 @@ pub fn findings(config: &Config, answers: Option<&Path>) -> Vec<DoctorFinding> {
             (
                 Vec::new(),
                 Some(DoctorFinding::broken(
-                    Surrounding::Settings,
+                    DoctorTopic::Settings,
                     why,
                     "doctor.file.remedy",
                 )),
@@ -38,7 +38,7 @@ pub fn findings(config: &Config, answers: Option<&Path>) -> Vec<DoctorFinding> {
     let by_answers = by_answers.map(of_answers);
     let words = by_settings.chain(by_answers);
     words
-        .map(|phrase| DoctorFinding::fine(Surrounding::Settings, phrase))
+        .map(|phrase| DoctorFinding::fine(DoctorTopic::Settings, phrase))
         .chain(fault)
         .collect()
 }

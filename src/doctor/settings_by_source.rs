@@ -6,7 +6,7 @@
 //!
 //! A source's address, its program with the arguments and the token itself are never reported.
 
-use super::finding_lines::{DoctorFinding, Surrounding, own as name_of};
+use super::finding_lines::{DoctorFinding, DoctorTopic, own as name_of};
 use super::settings_checks::{ReportedValue, RunSettings, flatten};
 use crate::config::SourceConfig;
 use crate::link::Phrase;
@@ -75,7 +75,7 @@ fn of(own: &SourceConfig, settings: &RunSettings, all: bool) -> Vec<DoctorFindin
     let mut found: Vec<DoctorFinding> = flat
         .iter()
         .map(|(name, value)| tell("doctor.own", name, value))
-        .map(|text| DoctorFinding::fine(Surrounding::Settings, text))
+        .map(|text| DoctorFinding::fine(DoctorTopic::Settings, text))
         .collect();
     let as_all = OF_ALL
         .iter()
@@ -84,11 +84,11 @@ fn of(own: &SourceConfig, settings: &RunSettings, all: bool) -> Vec<DoctorFindin
     if all {
         found.extend(as_all.map(|(name, (value, origin))| {
             let text = tell("doctor.own.as_all", name, value).with("origin", origin.word());
-            DoctorFinding::fine(Surrounding::Settings, text)
+            DoctorFinding::fine(DoctorTopic::Settings, text)
         }));
     } else if found.is_empty() {
         let text = Phrase::new("doctor.own.none").with("source", name_of(&own.name));
-        found.push(DoctorFinding::fine(Surrounding::Settings, text));
+        found.push(DoctorFinding::fine(DoctorTopic::Settings, text));
     }
     found
 }

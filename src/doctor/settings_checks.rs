@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::finding_lines::{DoctorFinding, Surrounding, because, own};
+use super::finding_lines::{DoctorFinding, DoctorTopic, because, own};
 use crate::config::{Config, SettingSource};
 use crate::link::{Phrase, PhraseArg};
 use crate::runtime::{self, RequestFailure, settings_file};
@@ -118,7 +118,7 @@ impl RunSettings {
         let mut remembered = base.clone();
         let memory = recall(&mut remembered).err().map(|error| {
             DoctorFinding::broken(
-                Surrounding::Settings,
+                DoctorTopic::Settings,
                 Phrase::new("fault.other").with("reason", because(error.reason())),
                 "doctor.memory.remedy",
             )
@@ -146,7 +146,7 @@ impl RunSettings {
                 continue;
             }
             found.push(DoctorFinding::fine(
-                Surrounding::Settings,
+                DoctorTopic::Settings,
                 Phrase::new("doctor.setting")
                     .with("name", own(name))
                     .with("value", value.word())
@@ -155,7 +155,7 @@ impl RunSettings {
         }
         if untold > 0 {
             found.push(DoctorFinding::fine(
-                Surrounding::Settings,
+                DoctorTopic::Settings,
                 Phrase::new("doctor.settings.others").with("n", own(untold)),
             ));
         }
@@ -165,7 +165,7 @@ impl RunSettings {
 
 fn found(path: &Path) -> DoctorFinding {
     let text = Phrase::new("doctor.file").with("path", own(path.display()));
-    DoctorFinding::fine(Surrounding::Settings, text)
+    DoctorFinding::fine(DoctorTopic::Settings, text)
 }
 
 fn absent(place: Option<PathBuf>) -> DoctorFinding {
@@ -173,12 +173,12 @@ fn absent(place: Option<PathBuf>) -> DoctorFinding {
         Some(path) => Phrase::new("doctor.file.none").with("path", own(path.display())),
         None => Phrase::new("doctor.file.nowhere"),
     };
-    DoctorFinding::fine(Surrounding::Settings, text)
+    DoctorFinding::fine(DoctorTopic::Settings, text)
 }
 
 fn unreadable(path: &Path, why: PhraseArg) -> DoctorFinding {
     DoctorFinding::broken(
-        Surrounding::Settings,
+        DoctorTopic::Settings,
         Phrase::new("doctor.file.unusable")
             .with("path", own(path.display()))
             .with("why", why),

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::broker_checks;
-use super::finding_lines::{DoctorFinding, Surrounding, because, own as name_of};
+use super::finding_lines::{DoctorFinding, DoctorTopic, because, own as name_of};
 use super::remedies::remedy;
 use crate::announce::Reason;
 use crate::config::{Config, SourceConfig};
@@ -57,7 +57,7 @@ pub async fn look(
     };
     if meant.is_empty() {
         return tell(DoctorFinding::fine(
-            Surrounding::Source,
+            DoctorTopic::Source,
             "doctor.source.none",
         ));
     }
@@ -97,7 +97,7 @@ async fn of_the_settings(
         let text = Phrase::new("doctor.source.program")
             .with("name", name_of(name))
             .with("program", name_of(program));
-        return vec![DoctorFinding::fine(Surrounding::Source, text)];
+        return vec![DoctorFinding::fine(DoctorTopic::Source, text)];
     };
     let links = own.over(&config.links);
     let token = token_of(own, || Ok(settings.token.clone()), alone);
@@ -112,7 +112,7 @@ async fn of_the_settings(
         Ok(token) => token,
         Err(error) => {
             let text = failed(error.reason());
-            return vec![DoctorFinding::broken(Surrounding::Source, text, remedy)];
+            return vec![DoctorFinding::broken(DoctorTopic::Source, text, remedy)];
         }
     };
     match Tls::load(&links) {
@@ -122,7 +122,7 @@ async fn of_the_settings(
         }
         Err(error) => {
             let text = failed(&crate::runtime::of_tls(&error));
-            vec![DoctorFinding::broken(Surrounding::Source, text, remedy)]
+            vec![DoctorFinding::broken(DoctorTopic::Source, text, remedy)]
         }
     }
 }
@@ -136,7 +136,7 @@ async fn attempt(
 ) -> Vec<DoctorFinding> {
     vec![match source_links::read(text, &settings.config) {
         Err(error) => refused(&crate::runtime::of_source(&error)),
-        Ok(Source::Stdin) => DoctorFinding::fine(Surrounding::Source, "doctor.source.stdin"),
+        Ok(Source::Stdin) => DoctorFinding::fine(DoctorTopic::Source, "doctor.source.stdin"),
         Ok(Source::Nats(address)) => {
             return broker_checks::look(&address, settings, &config.questions.user).await;
         }
@@ -209,7 +209,7 @@ async fn reach(source: Source, settings: &LinkSettings) -> SourceOutcome {
 
 fn refused(why: &Reason) -> DoctorFinding {
     DoctorFinding::broken(
-        Surrounding::Source,
+        DoctorTopic::Source,
         Phrase::new("fault.other").with("reason", because(why)),
         "doctor.source.refused.remedy",
     )
@@ -218,20 +218,20 @@ fn refused(why: &Reason) -> DoctorFinding {
 fn told(name: &str, reached: &SourceOutcome) -> DoctorFinding {
     let say = |key| Phrase::new(key).with("name", name_of(name));
     match reached {
-        SourceOutcome::Open => DoctorFinding::fine(Surrounding::Source, say("doctor.source.open")),
+        SourceOutcome::Open => DoctorFinding::fine(DoctorTopic::Source, say("doctor.source.open")),
         SourceOutcome::Manifest => {
-            DoctorFinding::fine(Surrounding::Source, say("doctor.source.manifest"))
+            DoctorFinding::fine(DoctorTopic::Source, say("doctor.source.manifest"))
         }
         SourceOutcome::Ended => {
-            DoctorFinding::fine(Surrounding::Source, say("doctor.source.ended"))
+            DoctorFinding::fine(DoctorTopic::Source, say("doctor.source.ended"))
         }
         SourceOutcome::Silent => DoctorFinding::weak(
-            Surrounding::Source,
+            DoctorTopic::Source,
             say("doctor.source.silent").with("n", name_of(LIMIT.as_secs())),
             "doctor.source.silent.remedy",
         ),
         SourceOutcome::Failed(fault) => DoctorFinding::broken(
-            Surrounding::Source,
+            DoctorTopic::Source,
             say("doctor.source.failed").with("why", PhraseArg::Fault(fault.clone())),
             remedy(fault),
         ),

@@ -10,7 +10,7 @@
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use super::finding_lines::{DoctorFinding, Surrounding, own};
+use super::finding_lines::{DoctorFinding, DoctorTopic, own};
 use crate::link::{Phrase, PhraseArg};
 use crate::platform::terminal;
 
@@ -108,9 +108,9 @@ impl Terminal {
     /// Returns whether it confirms that a question is shown.
     fn shows(&self) -> Option<DoctorFinding> {
         Some(match self.replies? {
-            true => DoctorFinding::fine(Surrounding::Terminal, "doctor.replies.yes"),
+            true => DoctorFinding::fine(DoctorTopic::Terminal, "doctor.replies.yes"),
             false => DoctorFinding::weak(
-                Surrounding::Terminal,
+                DoctorTopic::Terminal,
                 "doctor.replies.no",
                 "doctor.replies.no.remedy",
             ),
@@ -124,7 +124,7 @@ impl Terminal {
             (false, true) => "doctor.ends.output",
             (false, false) => "doctor.ends.none",
         };
-        DoctorFinding::fine(Surrounding::Terminal, text)
+        DoctorFinding::fine(DoctorTopic::Terminal, text)
     }
 
     fn size(&self) -> Option<DoctorFinding> {
@@ -132,7 +132,7 @@ impl Terminal {
             Some(size) => size,
             None if self.output => {
                 return Some(DoctorFinding::weak(
-                    Surrounding::Terminal,
+                    DoctorTopic::Terminal,
                     "doctor.size.unknown",
                     "doctor.size.unknown.remedy",
                 ));
@@ -145,14 +145,14 @@ impl Terminal {
         Some(if columns < SMALLEST.0 || rows < SMALLEST.1 {
             let (least_columns, least_rows) = SMALLEST;
             DoctorFinding::weak(
-                Surrounding::Terminal,
+                DoctorTopic::Terminal,
                 text,
                 Phrase::new("doctor.size.remedy")
                     .with("columns", own(least_columns))
                     .with("rows", own(least_rows)),
             )
         } else {
-            DoctorFinding::fine(Surrounding::Terminal, text)
+            DoctorFinding::fine(DoctorTopic::Terminal, text)
         })
     }
 
@@ -168,18 +168,18 @@ impl Terminal {
                 .with("inside", own(inside))
         };
         if !self.output {
-            return DoctorFinding::fine(Surrounding::Terminal, name("doctor.term"));
+            return DoctorFinding::fine(DoctorTopic::Terminal, name("doctor.term"));
         }
         if self.is_dumb() {
             return DoctorFinding::weak(
-                Surrounding::Terminal,
+                DoctorTopic::Terminal,
                 name("doctor.term.dumb"),
                 "doctor.term.dumb.remedy",
             );
         }
         let program = own(&self.program);
         DoctorFinding::fine(
-            Surrounding::Terminal,
+            DoctorTopic::Terminal,
             name("doctor.term").with("program", program),
         )
     }
@@ -200,7 +200,7 @@ impl Terminal {
             "doctor.colours"
         };
         let depth = PhraseArg::Phrase(Phrase::new(depth));
-        DoctorFinding::fine(Surrounding::Terminal, Phrase::new(key).with("depth", depth))
+        DoctorFinding::fine(DoctorTopic::Terminal, Phrase::new(key).with("depth", depth))
     }
 
     fn unicode(&self) -> DoctorFinding {
@@ -212,15 +212,15 @@ impl Terminal {
         };
         match &self.locale {
             Some((name, value)) if is_utf8(value) => DoctorFinding::fine(
-                Surrounding::Terminal,
+                DoctorTopic::Terminal,
                 locale("doctor.unicode.on", name, value),
             ),
             Some((name, value)) => DoctorFinding::weak(
-                Surrounding::Terminal,
+                DoctorTopic::Terminal,
                 locale("doctor.unicode.off", name, value),
                 remedy,
             ),
-            None => DoctorFinding::weak(Surrounding::Terminal, "doctor.unicode.unknown", remedy),
+            None => DoctorFinding::weak(DoctorTopic::Terminal, "doctor.unicode.unknown", remedy),
         }
     }
 
@@ -236,19 +236,19 @@ impl Terminal {
     /// Returns what is known about bell, title and notifications.
     fn signals(&self) -> DoctorFinding {
         if !self.output || self.is_dumb() {
-            return DoctorFinding::fine(Surrounding::Terminal, "doctor.signals.none");
+            return DoctorFinding::fine(DoctorTopic::Terminal, "doctor.signals.none");
         }
         if self.tmux || self.screen {
             let by = if self.tmux { "tmux" } else { "GNU screen" };
             let text = Phrase::new("doctor.signals.inside").with("by", own(by));
-            return DoctorFinding::fine(Surrounding::Terminal, text);
+            return DoctorFinding::fine(DoctorTopic::Terminal, text);
         }
         let text = match shows_notifications(&self.term, &self.program) {
             DocumentedSupport::Yes => "doctor.signals.yes",
             DocumentedSupport::No => "doctor.signals.no",
             DocumentedSupport::Unsaid => "doctor.signals.unsaid",
         };
-        DoctorFinding::fine(Surrounding::Terminal, text)
+        DoctorFinding::fine(DoctorTopic::Terminal, text)
     }
 }
 

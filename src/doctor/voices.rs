@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
-use super::finding_lines::{DoctorFinding, Surrounding, because, own};
+use super::finding_lines::{DoctorFinding, DoctorTopic, because, own};
 use crate::announce::Sound as UtteranceSound;
 use crate::announce::{Arg, Class, Mark, Phrases, Reason, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
@@ -146,7 +146,7 @@ pub async fn look(
         } else {
             "doctor.voice.untried"
         };
-        tell(DoctorFinding::fine(Surrounding::Voice, why));
+        tell(DoctorFinding::fine(DoctorTopic::Voice, why));
     }
 }
 
@@ -182,20 +182,20 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &VoiceTrial) -> Vec<
     };
     let say = |key| Phrase::new(key).with("engine", because(engine));
     let mut found = vec![match sound {
-        Sound::NotTried => DoctorFinding::fine(Surrounding::Voice, say("doctor.voice.there")),
+        Sound::NotTried => DoctorFinding::fine(DoctorTopic::Voice, say("doctor.voice.there")),
         Sound::Said { took } => DoctorFinding::fine(
-            Surrounding::Voice,
+            DoctorTopic::Voice,
             say("doctor.voice.said").with("n", own(format!("{:.1}", took.as_secs_f64()))),
         ),
         Sound::Failed { reason } => DoctorFinding::broken(
-            Surrounding::Voice,
+            DoctorTopic::Voice,
             say("doctor.voice.failed").with("reason", because(reason)),
             SOUND,
         ),
     }];
     for notice in notices {
         found.push(DoctorFinding::weak(
-            Surrounding::Voice,
+            DoctorTopic::Voice,
             Phrase::new("fault.other").with("reason", because(notice)),
             "doctor.voice.notice.remedy",
         ));
@@ -205,13 +205,13 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &VoiceTrial) -> Vec<
 
 fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> DoctorFinding {
     match choice {
-        VoiceChoice::None => DoctorFinding::fine(Surrounding::Voice, "doctor.voice.unwanted"),
+        VoiceChoice::None => DoctorFinding::fine(DoctorTopic::Voice, "doctor.voice.unwanted"),
         VoiceChoice::Auto if reader => DoctorFinding::fine(
-            Surrounding::Voice,
+            DoctorTopic::Voice,
             Phrase::new("doctor.voice.reader").with("voice", own(OWN_VOICE)),
         ),
         VoiceChoice::Auto => DoctorFinding::weak(
-            Surrounding::Voice,
+            DoctorTopic::Voice,
             Phrase::new("doctor.voice.none").with("reason", because(reason)),
             remedy(reason),
         ),
@@ -220,7 +220,7 @@ fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> DoctorFinding
         | VoiceChoice::Nvda(_)
         | VoiceChoice::Lasting(_)
         | VoiceChoice::Command(_) => DoctorFinding::broken(
-            Surrounding::Voice,
+            DoctorTopic::Voice,
             Phrase::new("doctor.voice.unusable").with("reason", because(reason)),
             remedy(reason),
         ),
@@ -247,7 +247,7 @@ fn of_another(name: &str, tried: &VoiceTrial) -> DoctorFinding {
             Phrase::new("doctor.voice.missing").with("reason", because(reason))
         }
     };
-    DoctorFinding::fine(Surrounding::Voice, text.with("name", own(name)))
+    DoctorFinding::fine(DoctorTopic::Voice, text.with("name", own(name)))
 }
 
 fn flag(name: &str) -> String {

@@ -99,12 +99,12 @@ impl Labels {
 pub(super) struct ClockWords {
     zone: TimeZone,
     /// The latest second, and its written form.
-    known: Option<(i64, WrittenSecond)>,
+    known: Option<(i64, SecondText)>,
 }
 
 /// The written form of a second.
 #[derive(Debug, Clone)]
-pub(super) struct WrittenSecond {
+pub(super) struct SecondText {
     pub(super) second: Arc<str>,
     pub(super) minute: Arc<str>,
 }
@@ -115,13 +115,13 @@ impl ClockWords {
     }
 
     /// Returns the written form of the second that contains a time.
-    pub(super) fn of(&mut self, time: Timestamp) -> &WrittenSecond {
+    pub(super) fn of(&mut self, time: Timestamp) -> &SecondText {
         let second = time.as_microsecond().div_euclid(1_000_000);
         let known = self.known.take().filter(|(of, _)| *of == second);
         let (_, written) = self.known.insert(known.unwrap_or_else(|| {
             let time = time.to_zoned(self.zone.clone());
             let written = |format: &str| Arc::from(time.strftime(format).to_string());
-            let written = WrittenSecond {
+            let written = SecondText {
                 second: written("%H:%M:%S"),
                 minute: written("%H:%M"),
             };
@@ -133,14 +133,14 @@ impl ClockWords {
 
 /// Words that only hearken uses, in one language.
 #[derive(Debug, Default)]
-pub(super) struct OwnWords {
+pub(super) struct HearkenWords {
     phrases: Option<Arc<Phrases>>,
     words: WordFinder,
     /// The text under examination: its allocation is reused.
     text: String,
 }
 
-impl OwnWords {
+impl HearkenWords {
     /// Returns whether a row of a text, heard in isolation, could be taken for hearken's: it could begin like a label,
     /// or it contains words that hearken uses around a question.
     pub(super) fn could_be<S: Borrow<Segment>>(

@@ -53,7 +53,7 @@ pub(super) enum Continuation {
 
 /// How the first row of a message begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beginning {
+pub(super) enum RowOpening {
     /// With its label.
     Labelled,
     /// With its label, in which the name is left out where lines are narrow: the row before has it.
@@ -140,11 +140,11 @@ fn is_narrow(page: Page) -> bool {
 }
 
 /// Writes one message under a label, or without one if it continues; returns whether the time is included. Every row
-/// begins as [`Beginning`] and [`Continuation`] say, so that no row of an agent's begins like one of hearken's.
+/// begins as [`RowOpening`] and [`Continuation`] say, so that no row of an agent's begins like one of hearken's.
 /// An isolate ends with its line, as in every terminal, and begins again on the next.
 pub(super) fn put(
     out: &mut String,
-    (label, beginning): (&Label<'_>, Beginning),
+    (label, beginning): (&Label<'_>, RowOpening),
     onward: Continuation,
     message: &str,
     time: TimePlace<'_>,
@@ -159,8 +159,8 @@ pub(super) fn put(
         TimePlace::Label(time) => (None, Some(time)),
     };
     let first = match beginning {
-        Beginning::Known if short => (label.further)(),
-        Beginning::Labelled | Beginning::Known | Beginning::GoesOn | Beginning::Greeting => {
+        RowOpening::Known if short => (label.further)(),
+        RowOpening::Labelled | RowOpening::Known | RowOpening::GoesOn | RowOpening::Greeting => {
             label.first.to_string()
         }
     };
@@ -184,9 +184,9 @@ pub(super) fn put(
         Continuation::SetIn => (SET_IN.to_owned(), SET_IN.len()),
     };
     let (first, taken_first) = match beginning {
-        Beginning::Labelled | Beginning::Known => begin(&first, in_label),
-        Beginning::GoesOn => (further.clone(), taken),
-        Beginning::Greeting => (String::new(), 0),
+        RowOpening::Labelled | RowOpening::Known => begin(&first, in_label),
+        RowOpening::GoesOn => (further.clone(), taken),
+        RowOpening::Greeting => (String::new(), 0),
     };
     let room = width.saturating_sub(taken).max(NARROWEST);
     let (first, taken_first) = match width.saturating_sub(taken_first) {
@@ -322,7 +322,7 @@ mod tests {
         };
         super::put(
             &mut out,
-            (&label, Beginning::Labelled),
+            (&label, RowOpening::Labelled),
             Continuation::Labelled,
             message,
             time.map_or(TimePlace::None, TimePlace::End),
@@ -409,7 +409,7 @@ mod tests {
         };
         let mut out = String::new();
         let greeting = "hearken, plain lines, no voice. ? help, q quit.";
-        let (label, onward) = ((&label, Beginning::Greeting), Continuation::SetIn);
+        let (label, onward) = ((&label, RowOpening::Greeting), Continuation::SetIn);
         super::put(&mut out, label, onward, greeting, TimePlace::None, narrow);
         assert_eq!(out, "hearken, plain lines, no\n  voice. ? help, q quit.\n");
     }

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use crate::announce::{Announcement, Mark, Quote, Segment, join_shown};
 use crate::app::App;
 
-use super::rows::{Beginning, Continuation, Label, isolated, place_of, put};
+use super::rows::{Continuation, Label, RowOpening, isolated, place_of, put};
 use super::{LineWriter, Page};
 
 /// What follows the words that a row begins with, if these become its label.
 const ENDS: [char; 2] = [':', ' '];
 
 /// The words of one speaker between those of others.
-struct Part<'a> {
+struct SpeakerPart<'a> {
     segments: &'a [&'a Segment],
     mark: Mark,
     /// The words of hearken's that name it, such as "Choice 1".
@@ -56,8 +56,8 @@ impl LineWriter {
             let text = text_of(&words.join(" "), part, told, self.page);
             let of_part = label_of(part, ours, asker);
             let beginning = match part.mark {
-                Mark::Agent if is_known && part.name.is_none() => Beginning::Known,
-                Mark::Agent | Mark::Own => Beginning::Labelled,
+                Mark::Agent if is_known && part.name.is_none() => RowOpening::Known,
+                Mark::Agent | Mark::Own => RowOpening::Labelled,
             };
             is_known |= part.mark == Mark::Agent && part.name.is_none();
             let time = time.filter(|_| Some(at) == timed);
@@ -97,7 +97,7 @@ impl LineWriter {
             let (Mark::Agent, Some(of)) = (part.mark, quote) else {
                 before = None;
                 let time = place_of(time, Mark::Own, ours, self.page);
-                let label = (ours, Beginning::Labelled);
+                let label = (ours, RowOpening::Labelled);
                 is_timed |= put(out, label, Continuation::SetIn, &text, time, self.page);
                 continue;
             };
@@ -112,9 +112,9 @@ impl LineWriter {
             };
             let of_part = label_of(part, ours, &label);
             let beginning = match before == Some(of) && part.name.is_none() {
-                true if is_unclear => Beginning::Known,
-                true => Beginning::GoesOn,
-                false => Beginning::Labelled,
+                true if is_unclear => RowOpening::Known,
+                true => RowOpening::GoesOn,
+                false => RowOpening::Labelled,
             };
             before = Some(of);
             let time = place_of(time, part.mark, &of_part, self.page);
@@ -132,9 +132,9 @@ fn shown(told: &Announcement) -> Vec<&Segment> {
 
 /// Returns the parts: consecutive words of hearken's need one line; each text of an agent's has its own. Words that
 /// only name an agent's are no part of their own.
-fn parts<'a>(shown: &'a [&'a Segment]) -> Vec<Part<'a>> {
+fn parts<'a>(shown: &'a [&'a Segment]) -> Vec<SpeakerPart<'a>> {
     let chunks = shown.chunk_by(|one, next| one.mark == Mark::Own && next.mark == Mark::Own);
-    let mut parts: Vec<Part<'a>> = Vec::new();
+    let mut parts: Vec<SpeakerPart<'a>> = Vec::new();
     let mut name = None;
     for chunk in chunks {
         let Some((last, before)) = chunk.split_last() else {
@@ -145,7 +145,7 @@ fn parts<'a>(shown: &'a [&'a Segment]) -> Vec<Part<'a>> {
             false => chunk,
         };
         if !segments.is_empty() {
-            parts.push(Part {
+            parts.push(SpeakerPart {
                 segments,
                 mark: last.mark,
                 name: name.take(),
@@ -159,18 +159,18 @@ fn parts<'a>(shown: &'a [&'a Segment]) -> Vec<Part<'a>> {
 }
 
 /// Returns the part that has the time: the last one of hearken's, else the first.
-fn timed(parts: &[Part<'_>]) -> Option<usize> {
+fn timed(parts: &[SpeakerPart<'_>]) -> Option<usize> {
     let ours = parts.iter().rposition(|part| part.mark == Mark::Own);
     ours.or_else(|| (!parts.is_empty()).then_some(0))
 }
 
-fn text_of(words: &str, part: &Part<'_>, told: &Announcement, page: Page) -> String {
+fn text_of(words: &str, part: &SpeakerPart<'_>, told: &Announcement, page: Page) -> String {
     let of_it: Vec<Segment> = part.segments.iter().map(|&it| it.clone()).collect();
     isolated(words, &of_it, told.direction, page.order).into_owned()
 }
 
 /// Returns the label of a part: its speaker's, or the words that name it.
-fn label_of<'l>(part: &Part<'_>, ours: &Label<'l>, theirs: &Label<'l>) -> Label<'l> {
+fn label_of<'l>(part: &SpeakerPart<'_>, ours: &Label<'l>, theirs: &Label<'l>) -> Label<'l> {
     match (part.mark, part.name) {
         (Mark::Own, _) => ours.clone(),
         (Mark::Agent, None) => theirs.clone(),

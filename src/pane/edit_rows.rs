@@ -58,7 +58,7 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
     };
     let is_headed = room >= HEADED;
     let lay_out = |room: usize| {
-        let mut laid = LaidOut {
+        let mut laid = EditLayout {
             rows: Vec::new(),
             from,
             to: from,
@@ -127,13 +127,13 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
 }
 
 /// The rows so far, and the first place that is not on them.
-struct LaidOut {
+struct EditLayout {
     rows: Vec<PaneRow>,
     from: ChangePlace,
     to: ChangePlace,
 }
 
-impl LaidOut {
+impl EditLayout {
     /// Adds an item from a place in it, if it fits; the first one may be cut.
     fn add(
         &mut self,

@@ -27,7 +27,7 @@ use super::nearby_agents::{
 };
 use super::request_failure::RequestFailure;
 use super::settings_file::has_opencode_password;
-use super::{Unwritten, run_plan};
+use super::{OutputError, run_plan};
 
 /// The words that leave; as everywhere, a key or the word it stands for.
 const LEAVE: [&str; 2] = ["q", "quit"];
@@ -283,11 +283,11 @@ impl SourceOffer {
     }
 }
 
-fn print(text: &str) -> Result<(), Unwritten> {
+fn print(text: &str) -> Result<(), OutputError> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}")
         .and_then(|()| out.flush())
-        .map_err(Unwritten)
+        .map_err(OutputError)
 }
 
 /// Reads one line and no more, because the rest of the input is for the run that follows.

@@ -60,12 +60,12 @@ pub(super) fn check(
             }
             LookedAtLine::TooLong => checker.unreadable(StreamRule::TooLong),
         };
-        report.put(items).map_err(Stop::Write)
+        report.put(items).map_err(ReplayFailure::Write)
     });
     let listens = listens(result)?;
     let (items, summary) = checker.finish();
     if listens {
-        self::listens(report.put(items).map_err(Stop::Write))?;
+        self::listens(report.put(items).map_err(ReplayFailure::Write))?;
         report.close(&summary, strict)?;
     }
     let verdict = summary.verdict(strict);
@@ -110,7 +110,7 @@ impl<'a> FindingWriter<'a> {
     /// # Errors
     /// When the output can't be written.
     pub(super) fn write(&mut self, items: Vec<ReportItem>) -> anyhow::Result<bool> {
-        listens(self.put(items).map_err(Stop::Write))
+        listens(self.put(items).map_err(ReplayFailure::Write))
     }
 
     /// Writes the findings held back until the end, and the summary.
@@ -126,7 +126,7 @@ impl<'a> FindingWriter<'a> {
         });
         let mut out = io::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        listens(written.map_err(Stop::Write))?;
+        listens(written.map_err(ReplayFailure::Write))?;
         Ok(())
     }
 
@@ -186,7 +186,7 @@ pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Resu
     })?;
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    listens(written.map_err(Stop::Write))?;
+    listens(written.map_err(ReplayFailure::Write))?;
     Ok(())
 }
 
@@ -240,7 +240,7 @@ pub fn shown(file: &Path) -> String {
 }
 
 /// Why reading stopped before the end.
-enum Stop {
+enum ReplayFailure {
     /// The source failed.
     Read(io::Error, String),
     /// The output can't be written.
@@ -248,12 +248,12 @@ enum Stop {
 }
 
 /// Returns whether the output still has a reader; a reader that has gone is not an error.
-fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
+fn listens(result: Result<(), ReplayFailure>) -> anyhow::Result<bool> {
     match result {
         Ok(()) => Ok(true),
-        Err(Stop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
-        Err(Stop::Write(error)) => Err(super::Unwritten(error).into()),
-        Err(Stop::Read(error, name)) => {
+        Err(ReplayFailure::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(ReplayFailure::Write(error)) => Err(super::OutputError(error).into()),
+        Err(ReplayFailure::Read(error, name)) => {
             let failure = RequestFailure::new("call.unreadable").with("name", name);
             Err(failure.because(Reason::of_reading(&error)).into())
         }
@@ -270,9 +270,9 @@ enum LookedAtLine<'a> {
 
 fn each_line(
     file: &Path,
-    take: impl FnMut(LookedAtLine<'_>) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let failed = |error| Stop::Read(error, shown(file));
+    take: impl FnMut(LookedAtLine<'_>) -> Result<(), ReplayFailure>,
+) -> Result<(), ReplayFailure> {
+    let failed = |error| ReplayFailure::Read(error, shown(file));
     if file == Path::new("-") {
         return lines(io::stdin().lock(), failed, take);
     }
@@ -282,9 +282,9 @@ fn each_line(
 
 fn lines(
     mut source: impl BufRead,
-    failed: impl Fn(io::Error) -> Stop,
-    mut take: impl FnMut(LookedAtLine<'_>) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+    failed: impl Fn(io::Error) -> ReplayFailure,
+    mut take: impl FnMut(LookedAtLine<'_>) -> Result<(), ReplayFailure>,
+) -> Result<(), ReplayFailure> {
     // The beginning of a line whose end has not arrived yet.
     let mut begun = Vec::new();
     let mut too_long = false;
@@ -331,7 +331,7 @@ mod tests {
     fn read(bytes: &[u8], buffer: usize) -> Vec<String> {
         let mut all = Vec::new();
         let source = BufReader::with_capacity(buffer, bytes);
-        let failed = |error| Stop::Read(error, String::new());
+        let failed = |error| ReplayFailure::Read(error, String::new());
         let result = lines(source, failed, |line| {
             all.push(match line {
                 LookedAtLine::Text { text, whole } => {

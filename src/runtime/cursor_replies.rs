@@ -30,7 +30,7 @@ const COLUMNS: std::ops::RangeInclusive<u16> = 3..=20;
 
 /// Whether the terminal replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Habit {
+enum ReplyBehaviour {
     /// Not known yet; first queried at this time.
     Unknown(Option<Duration>),
     Replies,
@@ -52,7 +52,7 @@ struct Query<T> {
 /// The queries that wait for the terminal's replies.
 #[derive(Debug)]
 pub(super) struct Replies<T> {
-    habit: Habit,
+    habit: ReplyBehaviour,
     waiting: VecDeque<Query<T>>,
     column: u16,
     number: u64,
@@ -61,7 +61,7 @@ pub(super) struct Replies<T> {
 impl<T> Replies<T> {
     pub(super) fn new() -> Self {
         Self {
-            habit: Habit::Unknown(None),
+            habit: ReplyBehaviour::Unknown(None),
             waiting: VecDeque::new(),
             column: *COLUMNS.start(),
             number: 0,
@@ -106,10 +106,10 @@ impl<T> Replies<T> {
         };
         query.written = Some(at);
         match self.habit {
-            Habit::Silent => query.items.drain(..).map(|item| (item, at)).collect(),
-            Habit::Replies => Vec::new(),
-            Habit::Unknown(asked) => {
-                self.habit = Habit::Unknown(Some(asked.unwrap_or(at)));
+            ReplyBehaviour::Silent => query.items.drain(..).map(|item| (item, at)).collect(),
+            ReplyBehaviour::Replies => Vec::new(),
+            ReplyBehaviour::Unknown(asked) => {
+                self.habit = ReplyBehaviour::Unknown(Some(asked.unwrap_or(at)));
                 self.due(at)
             }
         }
@@ -120,7 +120,7 @@ impl<T> Replies<T> {
         if self.waiting.is_empty() {
             return None;
         }
-        self.habit = Habit::Replies;
+        self.habit = ReplyBehaviour::Replies;
         // A reply that matches no query belongs to the first.
         let query = self
             .waiting
@@ -141,7 +141,7 @@ impl<T> Replies<T> {
         if self.deadline().is_none_or(|at| now < at) {
             return Vec::new();
         }
-        self.habit = Habit::Silent;
+        self.habit = ReplyBehaviour::Silent;
         // The queries stay: a terminal that is merely slow still replies to them.
         let mut shown = Vec::new();
         for query in &mut self.waiting {
@@ -155,14 +155,16 @@ impl<T> Replies<T> {
     /// Returns when to stop waiting for the first reply.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match self.habit {
-            Habit::Unknown(Some(asked)) => Some(asked + PATIENCE),
-            Habit::Unknown(None) | Habit::Replies | Habit::Silent => None,
+            ReplyBehaviour::Unknown(Some(asked)) => Some(asked + PATIENCE),
+            ReplyBehaviour::Unknown(None) | ReplyBehaviour::Replies | ReplyBehaviour::Silent => {
+                None
+            }
         }
     }
 
     /// Returns whether a reply is still to come.
     pub(super) fn is_awaited(&self) -> bool {
-        self.habit != Habit::Silent && !self.waiting.is_empty()
+        self.habit != ReplyBehaviour::Silent && !self.waiting.is_empty()
     }
 
     /// Drops what waits, because the terminal has changed since. The replies to it may still come.

@@ -19,7 +19,7 @@ use super::cursor_replies::Replies;
 use super::face_choice::Face;
 use super::face_screen::Screen;
 use super::output_writer::OutputWriter;
-use super::terminal_signs::Signs;
+use super::terminal_signs::TerminalSigns;
 use crate::platform::keyboard::REPLIES;
 
 /// A write to a pipe that took less than this counts from its beginning: its reader may answer before we see the
@@ -49,7 +49,7 @@ pub(super) struct FaceOutput {
     lines: LineWriter,
     /// Whether lines are as wide as the terminal is at the moment.
     fits_terminal: bool,
-    signs: Signs,
+    signs: TerminalSigns,
     screen: Option<Screen>,
     started: Instant,
     /// How often the terminal was changed under the frames.
@@ -84,7 +84,7 @@ impl FaceOutput {
         // The thread that may block in a write must hold no lock that the way out needs.
         let own = terminal::output()?;
         let env = |name: &str| std::env::var(name).ok();
-        let signs = Signs::new(face != Face::Json && out.is_terminal(), settings, env);
+        let signs = TerminalSigns::new(face != Face::Json && out.is_terminal(), settings, env);
         let screen = match face {
             // Beside a screen reader nothing but a key moves anything.
             Face::Full if reader => Some(Screen::take(MouseChoice::Off)?),

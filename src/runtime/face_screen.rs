@@ -35,8 +35,8 @@ const MOST: (u16, u16) = (800, 400);
 
 /// The terminal while the full face has it.
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Sheet>>,
-    sheet: Sheet,
+    terminal: Terminal<CrosstermBackend<FrameBuffer>>,
+    sheet: FrameBuffer,
     taken: bool,
     mouse: MouseChoice,
 }
@@ -44,9 +44,9 @@ pub(super) struct Screen {
 /// The drawing target: a frame's bytes are written as a whole, and elsewhere (`writer`), so that a terminal that
 /// accepts nothing blocks nothing.
 #[derive(Debug, Clone, Default)]
-struct Sheet(Arc<Mutex<Vec<u8>>>);
+struct FrameBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Sheet {
+impl FrameBuffer {
     fn take(&self) -> Vec<u8> {
         self.0
             .lock()
@@ -55,7 +55,7 @@ impl Sheet {
     }
 }
 
-impl Write for Sheet {
+impl Write for FrameBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut sheet = self.0.lock().map_err(|_| io::ErrorKind::Other)?;
         sheet.extend_from_slice(bytes);
@@ -78,7 +78,7 @@ impl Screen {
     /// Takes over the terminal.
     pub(super) fn take(mouse: MouseChoice) -> io::Result<Self> {
         enter(mouse)?;
-        let sheet = Sheet::default();
+        let sheet = FrameBuffer::default();
         let options = TerminalOptions {
             viewport: Viewport::Fixed(area().unwrap_or_default()),
         };

@@ -69,7 +69,7 @@ pub fn serve_tools(channel: bool) -> anyhow::Result<()> {
     match crate::mcp::serve(&folder, channel, std::io::stdin(), &mut std::io::stdout()) {
         // An agent that closes the pipe is gone.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        served => Ok(served.map_err(super::Unwritten)?),
+        served => Ok(served.map_err(super::OutputError)?),
     }
 }
 
@@ -146,7 +146,7 @@ pub fn hooks(request: &HookRequest, words: &Phrases) -> anyhow::Result<Exit> {
             HooksGoal::Out => "hooks.out.already",
         };
         let said = words.text(key, &[("name", name), ("agent", title)]);
-        writeln!(out, "{said}").map_err(super::Unwritten)?;
+        writeln!(out, "{said}").map_err(super::OutputError)?;
         return Ok(Exit::Clean);
     };
     let args = [
@@ -163,7 +163,7 @@ pub fn hooks(request: &HookRequest, words: &Phrases) -> anyhow::Result<Exit> {
         HooksGoal::In => ("hooks.in.plan", "hooks.in.done"),
         HooksGoal::Out => ("hooks.out.plan", "hooks.out.done"),
     };
-    writeln!(out, "{}", say(plan)).map_err(super::Unwritten)?;
+    writeln!(out, "{}", say(plan)).map_err(super::OutputError)?;
     let also = match wanted {
         HooksGoal::In => also_in(agent, &file),
         HooksGoal::Out => Vec::new(),
@@ -173,7 +173,7 @@ pub fn hooks(request: &HookRequest, words: &Phrases) -> anyhow::Result<Exit> {
             ("also", Arg::Own(shown(&also))),
             ("agent", Arg::own(agent.title())),
         ];
-        writeln!(out, "{}", words.text("hooks.in.also", &args)).map_err(super::Unwritten)?;
+        writeln!(out, "{}", words.text("hooks.in.also", &args)).map_err(super::OutputError)?;
     }
     if !request.yes {
         if !std::io::stdin().is_terminal() {
@@ -181,20 +181,20 @@ pub fn hooks(request: &HookRequest, words: &Phrases) -> anyhow::Result<Exit> {
         }
         write!(out, "{} ", say("hooks.sure"))
             .and_then(|()| out.flush())
-            .map_err(super::Unwritten)?;
+            .map_err(super::OutputError)?;
         let mut line = String::new();
         std::io::stdin().lock().read_line(&mut line)?;
         // As everywhere: a key, or the word it stands for.
         let agreed = matches!(line.trim(), "y" | "yes");
         if !agreed {
-            writeln!(out, "{}", say("hooks.not_done")).map_err(super::Unwritten)?;
+            writeln!(out, "{}", say("hooks.not_done")).map_err(super::OutputError)?;
             return Ok(Exit::Clean);
         }
     }
     change.make().map_err(about)?;
-    writeln!(out, "{}", say(done)).map_err(super::Unwritten)?;
+    writeln!(out, "{}", say(done)).map_err(super::OutputError)?;
     if let (Some(key), HooksGoal::In) = (remark(agent), wanted) {
-        writeln!(out, "{}", words.text(key, &args)).map_err(super::Unwritten)?;
+        writeln!(out, "{}", words.text(key, &args)).map_err(super::OutputError)?;
     }
     Ok(Exit::Clean)
 }

@@ -32,14 +32,14 @@ pub(super) struct Inputs {
     resumed: ContinueSignal,
     resized: ResizeSignal,
     lost: Option<mpsc::Receiver<()>>,
-    upheaval: Option<Upheaval>,
+    upheaval: Option<TerminalChange>,
     /// Whether another program has the terminal.
     lent: bool,
 }
 
 /// A change to the terminal other than a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Upheaval {
+pub(super) enum TerminalChange {
     /// Its size has changed.
     Resized,
     /// The person wants the terminal for something else for a while.
@@ -102,7 +102,7 @@ impl Inputs {
                     if self.lent {
                         continue;
                     }
-                    self.upheaval = Some(Upheaval::Resumed);
+                    self.upheaval = Some(TerminalChange::Resumed);
                     return Input::Deadline;
                 }
                 () = loss(&mut self.lost) => {
@@ -112,13 +112,13 @@ impl Inputs {
                     return Input::Terminate;
                 }
                 () = self.resized.told() => {
-                    self.upheaval = Some(Upheaval::Resized);
+                    self.upheaval = Some(TerminalChange::Resized);
                     // Only the screen changed; the deadline input does no harm.
                     return Input::Deadline;
                 }
                 stroke = next_stroke(&mut self.keys) => match stroke {
                     Some(stroke) if system_signals::STOPS && is_suspend(&stroke) => {
-                        self.upheaval = Some(Upheaval::Suspend);
+                        self.upheaval = Some(TerminalChange::Suspend);
                         return Input::Deadline;
                     }
                     Some(stroke) => return Input::Stroke(stroke),
@@ -194,7 +194,7 @@ impl Inputs {
     }
 
     /// Returns what happened to the terminal since the last call.
-    pub(super) fn take_upheaval(&mut self) -> Option<Upheaval> {
+    pub(super) fn take_upheaval(&mut self) -> Option<TerminalChange> {
         self.upheaval.take()
     }
 

@@ -13,7 +13,7 @@ use crate::producer::NoKey;
 use crate::protocol;
 use crate::transport::{RecordError, SourceError, TlsError};
 
-use super::{Unwritten, shown};
+use super::{OutputError, shown};
 
 /// Why a request can't be carried out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -99,12 +99,12 @@ pub(crate) fn reason_of(error: &anyhow::Error) -> Reason {
                 .downcast_ref::<NoKey>()
                 .map(|_| Reason::new("call.no_new_key"))
         })
-        .or_else(|| error.downcast_ref::<Unwritten>().map(unwritten))
+        .or_else(|| error.downcast_ref::<OutputError>().map(unwritten))
         .or_else(|| error.downcast_ref::<io::Error>().map(Reason::of_system));
     known.unwrap_or_else(|| Reason::said(format!("{error:#}")))
 }
 
-fn unwritten(Unwritten(error): &Unwritten) -> Reason {
+fn unwritten(OutputError(error): &OutputError) -> Reason {
     Reason::new("call.output").because("why", Reason::of_system(error))
 }
 

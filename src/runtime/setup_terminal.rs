@@ -21,12 +21,12 @@ use crate::keys;
 use crate::pane;
 use crate::platform::system_signals::{Termination, TerminationSignals};
 use crate::platform::{files, put_for_owner, terminal};
-use crate::setup::{Change, Dialog, SetupEffect, SetupInput, Unmerged, Value, merge};
+use crate::setup::{Change, Dialog, MergeError, SetupEffect, SetupInput, Value, merge};
 use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
 
 use super::face_choice::{reader_present, wish};
 use super::request_failure::RequestFailure;
-use super::{Unwritten, capture_commands, settings_file};
+use super::{OutputError, capture_commands, settings_file};
 
 /// How long a voice may take to begin.
 const BEGINNING: Duration = Duration::from_secs(10);
@@ -74,15 +74,15 @@ pub async fn set_up(
     let mut effects = dialog.begin();
     loop {
         let input = match desk.carry_out(effects)? {
-            Carried::Left => {
+            NextInput::Left => {
                 desk.voice.close().await;
                 return Ok(Exit::Clean);
             }
-            Carried::Listen => tokio::task::spawn_blocking(switch)
+            NextInput::Listen => tokio::task::spawn_blocking(switch)
                 .await
                 .unwrap_or(SetupInput::Key(None)),
-            Carried::Await => desk.voice.is_there(&desk.words).await,
-            Carried::On => {
+            NextInput::Await => desk.voice.is_there(&desk.words).await,
+            NextInput::On => {
                 let mut line = Box::pin(typed());
                 loop {
                     tokio::select! {
@@ -106,7 +106,7 @@ pub async fn set_up(
 
 /// What comes after the effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Carried {
+enum NextInput {
     /// The next line.
     On,
     /// A key of a switch.
@@ -127,9 +127,9 @@ struct SetupDesk {
 
 impl SetupDesk {
     /// Carries out what the dialog asks for; its words are spoken in one go.
-    fn carry_out(&mut self, effects: Vec<SetupEffect>) -> anyhow::Result<Carried> {
+    fn carry_out(&mut self, effects: Vec<SetupEffect>) -> anyhow::Result<NextInput> {
         let mut said = Vec::new();
-        let mut carried = Carried::On;
+        let mut carried = NextInput::On;
         for effect in effects {
             match effect {
                 SetupEffect::Tell(text) => {
@@ -138,14 +138,14 @@ impl SetupDesk {
                 }
                 SetupEffect::Speak(config) => self.voice.take(*config, self.reader),
                 SetupEffect::Show(theme) => show(&self.sample(theme))?,
-                SetupEffect::Listen => carried = Carried::Listen,
-                SetupEffect::Await => carried = Carried::Await,
-                SetupEffect::Leave => carried = Carried::Left,
+                SetupEffect::Listen => carried = NextInput::Listen,
+                SetupEffect::Await => carried = NextInput::Await,
+                SetupEffect::Leave => carried = NextInput::Left,
                 SetupEffect::Write(changes) => {
                     let told = self.write(&changes)?;
                     print(&told)?;
                     said.push(told);
-                    carried = Carried::Left;
+                    carried = NextInput::Left;
                 }
             }
         }
@@ -192,8 +192,8 @@ impl SetupDesk {
         };
         let text = merge(&text, changes).map_err(|why| {
             let reason = match why {
-                Unmerged::Syntax => Reason::new("call.setup.syntax"),
-                Unmerged::NoSection(name) => Reason::new("call.setup.section").with("name", name),
+                MergeError::Syntax => Reason::new("call.setup.syntax"),
+                MergeError::NoSection(name) => Reason::new("call.setup.section").with("name", name),
             };
             RequestFailure::in_file(&self.path, reason)
         })?;
@@ -361,7 +361,7 @@ impl SetupVoice {
 }
 
 /// Writes a text; a terminal gets it in rows of whole words, and what continues a row is indented.
-fn print(text: &str) -> Result<(), Unwritten> {
+fn print(text: &str) -> Result<(), OutputError> {
     let columns = match std::io::stdout().is_terminal() {
         true => terminal::size().map_or(0, |(columns, _)| usize::from(columns)),
         false => 0,
@@ -384,15 +384,15 @@ fn print(text: &str) -> Result<(), Unwritten> {
         }
         out.flush()
     };
-    write().map_err(Unwritten)
+    write().map_err(OutputError)
 }
 
 /// Writes rows as they are.
-fn show(rows: &str) -> Result<(), Unwritten> {
+fn show(rows: &str) -> Result<(), OutputError> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{rows}")
         .and_then(|()| out.flush())
-        .map_err(Unwritten)
+        .map_err(OutputError)
 }
 
 /// Reads one line.

@@ -25,7 +25,7 @@ const MOST_NEARBY: usize = 4;
 const LONGEST_NEARBY: usize = 120;
 
 /// The search, which is made once in a run.
-pub(super) enum Surroundings {
+pub(super) enum AgentSearch {
     /// It is not to be made, or is over.
     Over,
     /// It begins at this time.
@@ -59,7 +59,7 @@ impl FollowedSources {
     }
 }
 
-impl Surroundings {
+impl AgentSearch {
     /// Plans the search for a run in the full face that follows live sources.
     pub(super) fn of(plan: &Plan, started: Instant) -> Self {
         let is_live = |feed: &SourceFeed| match feed {

@@ -51,14 +51,14 @@ pub(super) fn takes_long_ones(term: &str) -> bool {
 
 /// Builds the signs for one terminal.
 #[derive(Debug)]
-pub(super) struct Signs {
+pub(super) struct TerminalSigns {
     grade: Grade,
     route: NotificationSequence,
     marks: bool,
     titled: bool,
 }
 
-impl Signs {
+impl TerminalSigns {
     /// Detects what the terminal accepts from its environment variables.
     pub(super) fn new(
         is_terminal: bool,
@@ -246,12 +246,12 @@ mod tests {
     use super::*;
     use crate::session::QuestionId;
 
-    fn signs(env: &[(&str, &str)], choice: NotificationChoice) -> Signs {
+    fn signs(env: &[(&str, &str)], choice: NotificationChoice) -> TerminalSigns {
         let settings = ScreenConfig {
             notifications: choice,
             ..ScreenConfig::default()
         };
-        Signs::new(true, &settings, |name| {
+        TerminalSigns::new(true, &settings, |name| {
             let found = env.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         })
@@ -362,7 +362,7 @@ mod tests {
     fn an_address_is_copied_as_base64_and_never_into_a_pipe() {
         let settings = ScreenConfig::default();
         let on = |is_terminal, term: &str| {
-            Signs::new(is_terminal, &settings, |name| {
+            TerminalSigns::new(is_terminal, &settings, |name| {
                 (name == "TERM").then(|| term.to_owned())
             })
             .copy("https://r.example/1\x07")

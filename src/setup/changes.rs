@@ -27,7 +27,7 @@ pub enum Value {
 
 /// Why a text can't be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unmerged {
+pub enum MergeError {
     /// It is not valid TOML.
     #[error("not valid TOML")]
     Syntax,
@@ -40,8 +40,8 @@ pub enum Unmerged {
 ///
 /// # Errors
 /// When the text does not have the form of settings.
-pub fn merge(text: &str, changes: &[Change]) -> Result<String, Unmerged> {
-    let mut document: DocumentMut = text.parse().map_err(|_| Unmerged::Syntax)?;
+pub fn merge(text: &str, changes: &[Change]) -> Result<String, MergeError> {
+    let mut document: DocumentMut = text.parse().map_err(|_| MergeError::Syntax)?;
     for change in changes {
         let section = match (&change.value, document.get_mut(change.table)) {
             (None, None) => continue,
@@ -51,7 +51,7 @@ pub fn merge(text: &str, changes: &[Change]) -> Result<String, Unmerged> {
             (_, Some(section)) => section,
         };
         let section = section.as_table_like_mut();
-        let section = section.ok_or(Unmerged::NoSection(change.table))?;
+        let section = section.ok_or(MergeError::NoSection(change.table))?;
         let new = match &change.value {
             Some(Value::Text(text)) => value(text),
             Some(Value::Number(number)) => value(*number),
@@ -137,8 +137,8 @@ mod tests {
         }
         assert_eq!(
             merge("announce = 1\n", &terse),
-            Err(Unmerged::NoSection("announce"))
+            Err(MergeError::NoSection("announce"))
         );
-        assert_eq!(merge("announce = \n", &terse), Err(Unmerged::Syntax));
+        assert_eq!(merge("announce = \n", &terse), Err(MergeError::Syntax));
     }
 }

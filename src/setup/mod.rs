@@ -13,5 +13,5 @@ mod changes;
 mod dialog;
 mod setup_questions;
 
-pub use changes::{Change, Unmerged, Value, merge};
+pub use changes::{Change, MergeError, Value, merge};
 pub use dialog::{Dialog, SetupEffect, SetupInput};
