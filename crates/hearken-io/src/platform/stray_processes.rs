@@ -9,4 +9,4 @@ mod none;
 #[cfg(target_os = "linux")]
 pub use linux::{StrayProcess, below, marked};
 #[cfg(not(target_os = "linux"))]
-pub use none::{One, below, marked};
+pub use none::{StrayProcess, below, marked};

@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::windows::named_pipe::{ClientOptions, NamedPipeClient, NamedPipeServer, PipeMode};
 
 use super::native;
-use crate::platform::Piped;
+use crate::platform::PipeConnection;
 
 /// Whether this system has named pipes.
 pub const THERE: bool = true;
@@ -35,7 +35,7 @@ pub enum Pipe {
 ///
 /// # Errors
 /// The system's error.
-pub async fn connect(name: &str) -> io::Result<Piped> {
+pub async fn connect(name: &str) -> io::Result<PipeConnection> {
     let mut tries = TRIES;
     let pipe = loop {
         match ClientOptions::new().open(name) {
@@ -46,7 +46,7 @@ pub async fn connect(name: &str) -> io::Result<Piped> {
             opened => break opened?,
         }
     };
-    Ok(Piped {
+    Ok(PipeConnection {
         // Its messages are read as bytes: a document shows by itself where it ends.
         of_messages: matches!(pipe.info()?.mode, PipeMode::Message),
         owner: native::server_of(pipe.as_raw_handle())?,

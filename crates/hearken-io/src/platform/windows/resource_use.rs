@@ -5,7 +5,7 @@ use std::os::windows::io::AsRawHandle as _;
 use std::process::Child;
 
 use super::native;
-use crate::platform::Spent;
+use crate::platform::ResourceUse;
 
 /// Returns whether a child has ended; its resource use can be read for as long as its handle is
 /// open.
@@ -22,9 +22,9 @@ pub fn wakings(_child: &Child) -> Option<u64> {
 }
 
 /// Returns what a child has used so far.
-pub fn spent(child: &Child) -> Spent {
+pub fn spent(child: &Child) -> ResourceUse {
     let process = child.as_raw_handle();
-    Spent {
+    ResourceUse {
         processor: native::processor_time(process).ok(),
         peak: native::peak_memory(process).ok(),
     }

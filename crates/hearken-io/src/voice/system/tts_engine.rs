@@ -15,7 +15,7 @@ use std::sync::mpsc::Sender;
 use tts::{Tts, UtteranceId, Voice};
 
 use super::child_messages::{ChildReport, Name, SpeechNotice, SpokenWords, Why};
-use super::speech_child::{ChildNews, Ends, Engine, SpeechEvent};
+use super::speech_child::{ChildNews, EndDetection, Engine, SpeechEvent};
 use crate::announce::{Mark, Sound};
 use crate::voice::pitch;
 use crate::voice::voice_languages::covers;
@@ -189,16 +189,16 @@ impl Engine for Platform {
         Name::Platform
     }
 
-    fn ends(&self) -> Ends {
+    fn ends(&self) -> EndDetection {
         let tells = self
             .tts
             .as_ref()
             .is_some_and(|tts| tts.supported_features().utterance_callbacks);
         // macOS calls back on its main loop, which does not run here.
         if tells && !cfg!(target_os = "macos") {
-            Ends::Told
+            EndDetection::Told
         } else {
-            Ends::Asked
+            EndDetection::Asked
         }
     }
 
