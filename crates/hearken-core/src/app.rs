@@ -6,21 +6,21 @@
 //!
 //! [`App`] is made of parts, each in a folder: `questions` (which one is shown, when it may be answered, how
 //! the answer goes out), `links` (the sources and their news), `prompts` (conversations, prompts, stops),
-//! `review` (looking back), `tuning` (how everything sounds, and how much is said), `hands` (keys, switches),
+//! `review` (looking back), `tuning` (how everything sounds, and how much is said), `key_input` (keys, switches),
 //! `run` (how long the program runs). A part owns its methods: each takes an input and `AppCx`, which lends
 //! what all parts may use, and returns facts (`fact`). No part calls another or knows [`App`]: `update` passes
 //! facts on until there are none, `commands` gives each command to its part. A part receives what it must know
 //! about another as a value, or is lent the links to read.
 //!
-//! `cx` lends `activity` (what the person is doing), `key_replies`, `face`, `holding` (what waits for a line)
+//! `cx` lends `activity` (what the person is doing), `key_replies`, `face`, `held_announcements` (what waits for a line)
 //! and `signals` (voice, bell and beat). Also here: `input`, `effect` and `app_setup` (what comes in, what goes
 //! out, what the start needs), `timers` (what the passing of time triggers), `typing` (the line being typed),
-//! `status` and `helping` (read on request), `view` (what the faces read).
+//! `status` and `key_help` (read on request), `view` (what the faces read).
 
 mod activity;
 mod answer_origin;
 mod app_setup;
-mod change_sight;
+mod change_visibility;
 mod commands;
 mod conversations;
 mod cx;
@@ -30,10 +30,10 @@ mod face;
 mod fact;
 mod fault_words;
 mod fleet;
-mod hands;
-mod helping;
-mod holding;
+mod held_announcements;
 mod input;
+mod key_help;
+mod key_input;
 mod key_replies;
 mod links;
 mod nearby;
@@ -64,7 +64,7 @@ use crate::protocol::Now;
 use crate::session::Sessions;
 
 pub use app_setup::{EndCondition, LineSource, Recording, Setup, SourceSetup, SpeechMode};
-pub use change_sight::VisibleChange;
+pub use change_visibility::VisibleChange;
 pub use dialect_wording::EveryLanguage;
 pub use effect::{Effect, Exit, LinkOrder, Notice, Noticed, RecordedFact};
 pub use fault_words::told;
@@ -83,9 +83,9 @@ use cx::AppCx;
 use face::Face;
 use fact::{Answerability, AppFact, AppFacts, LinkStep};
 use fleet::Fleet;
-use hands::KeyInput;
-use hands::scan_state::Scanning;
-use holding::HeldAnnouncements;
+use held_announcements::HeldAnnouncements;
+use key_input::KeyInput;
+use key_input::scan_state::Scanning;
 use key_replies::KeyResponses;
 use links::Links;
 use prompts::Prompts;

@@ -6,8 +6,8 @@ use crate::announce::{AnswerMethod, Arg, RewindUnit};
 use crate::config::{Knob, Load, MouseChoice};
 use crate::keys::{self, Command, Edit, KeyPress, Mode, VoiceChange};
 
-use super::helping::{self, HelpScene};
-use super::review::looking::{Direction, Leap};
+use super::key_help::{self, HelpScene};
+use super::review::history_navigation::{Direction, Leap};
 use super::review::spelling::WordStep;
 use super::status::tell_status;
 use super::typing::change_line;
@@ -113,7 +113,7 @@ impl App {
                 facts = self.run.leave(of_shown, chosen, &self.links, cx);
             }
             Command::Stop => {
-                helping::close(cx);
+                key_help::close(cx);
                 self.questions.stop_speech(cx);
             }
             Command::GoOn => self.tuning.go_on(cx),
@@ -179,9 +179,9 @@ impl App {
                 let prompts = self.prompts.takes_prompts(&self.links);
                 let works = self.prompts.stops_work(&self.links);
                 let scene = HelpScene::new(shown, meant, prompts, works);
-                helping::help(self.hands.keymap(), scene, cx);
+                key_help::help(self.hands.keymap(), scene, cx);
             }
-            Command::AllHelp => helping::all_help(cx),
+            Command::AllHelp => key_help::all_help(cx),
             Command::Quit => {
                 let all_sent = self.questions.is_all_sent();
                 facts = (self.run).ask_to_quit(Exit::Clean, all_sent, &self.links, cx);
@@ -217,7 +217,7 @@ impl App {
     fn escape(&mut self) {
         let looked_back = self.review.leave();
         self.review.leave_search();
-        helping::close(&mut self.cx);
+        key_help::close(&mut self.cx);
         self.questions.stop_speech(&mut self.cx);
         if looked_back {
             self.cx.answers.clear();

@@ -1,7 +1,7 @@
 //! Typing an answer: the line editor, the echo of each key, and reading the line back.
 //!
 //! Responsibilities: changing the line, echo, review by character, word and line. Not here: sending the text
-//! (`questions`, `prompts`), where keys come from (`hands`).
+//! (`questions`, `prompts`), where keys come from (`key_input`).
 //!
 //! # Mental model
 //! People who can't see the line hear it: each finished word (or each character, as set), the text that a

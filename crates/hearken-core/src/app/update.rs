@@ -13,7 +13,7 @@ use crate::dialect::{DialectOutput, PersonRequest};
 use crate::link::{DeliveryFailure, Fault, LinkEvent, LinkId};
 use crate::session::{Change, ChangeKind, SessionEndEvent, SessionKey};
 
-use super::hands::scanning::{Prompting, ScanScene};
+use super::key_input::scanning::{Prompting, ScanScene};
 use super::timers::{FiringRule, Timer, TimerTurn};
 use super::{App, Effect, Exit, LinkView};
 use super::{AppFact, AppFacts};

@@ -3,13 +3,13 @@
 //! Responsibilities: lending these to a part for one fact; the only way to announce anything. Not here: the
 //! words (`announce`), the state of each part.
 //!
-//! The folder: `writing` (announcements that wait for a line), `steps` (leaving the current activity),
+//! The folder: `announcement_output` (announcements that wait for a line), `activity_end` (leaving the current activity),
 //! `session_words` and `accounts` (sessions and counts in words).
 
 mod accounts;
+mod activity_end;
+mod announcement_output;
 mod session_words;
-mod steps;
-mod writing;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use super::activity::Activity;
 use super::effect::{Effect, LinkOrder};
 use super::face::Face;
 use super::fault_words::fault_told;
-use super::holding::HeldAnnouncements;
+use super::held_announcements::HeldAnnouncements;
 use super::key_replies::KeyResponses;
 use super::signals::Signals;
 

@@ -9,9 +9,9 @@
 //! dangers, starts and ends from all others. Other news from these goes only to the history, and the line
 //! `fleet` counts them.
 //!
-//! The folder: `counting` (counts by state, in words).
+//! The folder: `agent_counts` (counts by state, in words).
 
-mod counting;
+mod agent_counts;
 
 use std::collections::VecDeque;
 

@@ -8,8 +8,8 @@ use crate::dialect::{ForeignFormat, NoEvent};
 use crate::link::LinkId;
 
 use super::Links;
-use super::beginning::RecordingStart;
 use super::heard_protocol::HeardProtocol;
+use super::recording_start::RecordingStart;
 use super::source_view::LinkView;
 use crate::app::{AppCx, AppFact, AppFacts, LinkOrder, LinkStep};
 

@@ -2,31 +2,31 @@
 //!
 //! Responsibilities: everything that belongs to a link ([`Links`]), announcing its news, carrying out the wishes of its
 //! dialect. Not here: how to speak with the other side (`dialect`), how bytes travel (`transport`), which answer is
-//! sent when (`sending`).
+//! sent when (`answer_delivery`).
 //!
 //! The folder: `source_view` (one source), with `stream` (its life cycle as a table), `start` (the wait for its
-//! start), `heard_protocol` (what it was heard to speak), `beginning` (the first lines of a recording),
+//! start), `heard_protocol` (what it was heard to speak), `recording_start` (the first lines of a recording),
 //! `unread_texts` (a frame that is read in steps) and `remarks` (what a program wrote), holds the state; `news`
-//! (announcing what happens), `lost_sources` (loss, failure, end, leaving), `wishes` (carrying out a dialect's
-//! wishes), `waiting` (a start that takes long), `text_reading` (messages with many events), `foreign_sources`
+//! (announcing what happens), `lost_sources` (loss, failure, end, leaving), `dialect_outputs` (carrying out a dialect's
+//! wishes), `slow_starts` (a start that takes long), `text_reading` (messages with many events), `foreign_sources`
 //! (what is not AAEP), `programs` (remarks, and agents cut short) and `link_words` (phrases in words) act on
 //! it.
 
-mod beginning;
+mod dialect_outputs;
 mod foreign_sources;
 mod heard_protocol;
 mod link_words;
 mod lost_sources;
 mod news;
 mod programs;
+mod recording_start;
 mod remarks;
+mod slow_starts;
 mod source_view;
 mod start;
 mod stream;
 mod text_reading;
 mod unread_texts;
-mod waiting;
-mod wishes;
 
 use std::time::Duration;
 

@@ -12,8 +12,8 @@ use crate::link::LinkId;
 use crate::protocol::{Decoded, Now, RecentValues};
 use crate::session::AnswerReach;
 
-use super::beginning::RecordingStart;
 use super::heard_protocol::HeardProtocol;
+use super::recording_start::RecordingStart;
 use super::remarks::Remarks;
 use super::start::StartWait;
 use super::stream::{LinkPhase, StreamEvent};

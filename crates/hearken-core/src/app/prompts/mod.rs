@@ -1,18 +1,18 @@
 //! The conversations that the person has with agents: which one they are in, prompts, stops, work that is stuck.
 //!
-//! The folder: `earlier`, `stopping` and `stuck` hold the state; `conversing` (going from one conversation to another),
-//! `prompting` (prompts and stops), `offering` (an agent's commands and settings), `inviting` (to the first prompt) and
+//! The folder: `prompt_history`, `stop_steps` and `stuck_work` hold the state; `conversation_list` (going from one conversation to another),
+//! `prompt_delivery` (prompts and stops), `offered_commands` (an agent's commands and settings), `invitation_timing` (to the first prompt) and
 //! `stuck_actions` act on it. Not here: the numbers (`conversations`), what is sent (the dialect of the source).
 
-mod conversing;
-mod earlier;
+mod conversation_list;
 mod invitation;
-mod inviting;
-mod offering;
-mod prompting;
-mod stopping;
-mod stuck;
+mod invitation_timing;
+mod offered_commands;
+mod prompt_delivery;
+mod prompt_history;
+mod stop_steps;
 mod stuck_actions;
+mod stuck_work;
 
 use std::time::Duration;
 
@@ -23,10 +23,10 @@ use crate::session::SessionKey;
 use super::AppCx;
 use super::conversations::Conversations;
 
-use earlier::PromptHistory;
 use invitation::Invitation;
-use stopping::StopSteps;
-use stuck::StuckWork;
+use prompt_history::PromptHistory;
+use stop_steps::StopSteps;
+use stuck_work::StuckWork;
 
 /// The conversations, and what the person asked agents to do.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! Dealing with stuck work: announcing it, and leaving it behind.
 //!
 //! Responsibilities: whether an agent is at work as far as is known, the announcements, a further stop of work
-//! that does not stop. Not here: what is due when (`stuck`), what leaving the work means to an agent (its
+//! that does not stop. Not here: what is due when (`stuck_work`), what leaving the work means to an agent (its
 //! dialect).
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::protocol::{AgentId, Now};
 use crate::session::SessionKey;
 
 use super::Prompts;
-use super::stuck::SentStop;
+use super::stuck_work::SentStop;
 use crate::app::{AppCx, AppFacts, Conversation, Links};
 
 impl Prompts {

@@ -2,27 +2,27 @@
 //! person, when it may be answered, and what happens to the answer.
 //!
 //! The folder: `shown_question`, `question_exposure`, `arming` (what is before the person, and whether that is enough),
-//! `rule_decisions`, `under_way` and `attention` hold the state; `asking`, `seen_parts`, `gate`, `answering`,
-//! `clarifying`, `choosing`, `confirming`, `policy`, `scripted`, `sending` and `alarms` ask, handle answers and
+//! `rule_decisions`, `outgoing_answers` and `attention` hold the state; `question_selection`, `seen_parts`, `gate`, `answer_commands`,
+//! `text_answers`, `choice_selection`, `confirmation_step`, `policy`, `answers_file`, `answer_delivery` and `alarms` ask, handle answers and
 //! announce. Not here: the questions themselves and their tokens (`session`), their words (`announce`).
 
 mod alarms;
-mod answering;
+mod answer_commands;
+mod answer_delivery;
+mod answers_file;
 mod arming;
-mod asking;
 mod attention;
-mod choosing;
-mod clarifying;
-mod confirming;
+mod choice_selection;
+mod confirmation_step;
 mod gate;
+mod outgoing_answers;
 mod policy;
 mod question_exposure;
+mod question_selection;
 mod rule_decisions;
-mod scripted;
 mod seen_parts;
-mod sending;
 pub(super) mod shown_question;
-mod under_way;
+mod text_answers;
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -31,10 +31,10 @@ use crate::app::Noticed;
 use crate::session::{Question, QuestionId, Sessions};
 
 use attention::Calls;
+use outgoing_answers::{Outgoing, OutgoingAnswers};
 use question_exposure::ReceivedExtent;
 use rule_decisions::Rules;
 use shown_question::ShownQuestion;
-use under_way::{Outgoing, OutgoingAnswers};
 
 /// How much may be stored about closed questions before all of it is checked.
 const FEW: usize = 64;

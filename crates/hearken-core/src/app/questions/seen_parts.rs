@@ -12,7 +12,7 @@ use super::arming::ArmingConditions;
 use super::question_exposure::Hearing;
 use super::shown_question::{Pages, QuestionVisibility};
 use crate::app::AppCx;
-use crate::app::change_sight::ChangeVisibility;
+use crate::app::change_visibility::ChangeVisibility;
 
 impl Questions {
     /// Returns whether no face has reported yet that the shown question is in sight.

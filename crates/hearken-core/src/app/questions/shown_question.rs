@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::app::change_sight::{SeenChanges, VisibleChange};
+use crate::app::change_visibility::{SeenChanges, VisibleChange};
 use crate::session::QuestionId;
 
 /// The times after which an unanswered question rings again.

@@ -1,23 +1,23 @@
 //! Looking back: the place in the history under review, searching and spelling, and since when the person has
 //! been away.
 //!
-//! The folder: this struct, `spelled` and `reading` hold the place; `looking`, `part_reading`, `searching`, `spelling`
-//! and `facts` go there and read it out. Not here: the history itself and the words (`announce`).
+//! The folder: this struct, `spelling_state` and `reading_place` hold the place; `history_navigation`, `part_reading`, `history_search`, `spelling`
+//! and `announcement_facts` go there and read it out. Not here: the history itself and the words (`announce`).
 
-mod facts;
-pub(super) mod looking;
+mod announcement_facts;
+pub(super) mod history_navigation;
+mod history_search;
 pub(super) mod part_reading;
-mod reading;
-mod searching;
-mod spelled;
+mod reading_place;
 pub(super) mod spelling;
+mod spelling_state;
 
 use std::time::Duration;
 
 use crate::announce::{AnnouncementId, ChangePlace};
 
-use reading::Reading;
-use spelled::Spelling;
+use reading_place::Reading;
+use spelling_state::Spelling;
 
 /// The person counts as absent if no key or line came for this long.
 const ABSENCE: Duration = Duration::from_secs(60);

@@ -1,7 +1,7 @@
 //! Reading what belongs to a question, a call or a plan, part by part and only on request.
 //!
 //! Responsibilities: what each key opens, and going through it. Not here: the parts' words (`announce`), the person's
-//! place in them (`reading`).
+//! place in them (`reading_place`).
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::protocol::Attachments;
 use crate::session::{Question, QuestionId, Session, SessionKey, Sessions};
 
 use super::Review;
-use super::reading::{ReadingStepResult, ReadingTarget};
+use super::reading_place::{ReadingStepResult, ReadingTarget};
 use crate::app::AppCx;
-use crate::app::change_sight::ChangeVisibility;
+use crate::app::change_visibility::ChangeVisibility;
 
 /// The part of a question's changes that was read last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

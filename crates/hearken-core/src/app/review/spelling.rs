@@ -14,7 +14,7 @@ use crate::announce::{Announcement, Arg, Mark, Segment};
 use crate::config::Verbosity;
 
 use super::Review;
-use super::spelled::Alphabet;
+use super::spelling_state::Alphabet;
 use crate::app::AppCx;
 
 /// The direction from word to word.

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: whether it continues, waits for the last answers or is over; when it ends on its own; what
 //! hearken forgot because of the limits in `session`; what else could be followed. The rest of the folder asks
-//! and announces: `ending` (on its own), `quitting` (on request), `leaving` (one source), `forgotten`. Not here:
+//! and announces: `run_end` (on its own), `quit` (on request), `source_leave` (one source), `forgotten_counts`. Not here:
 //! closing links (`transport`).
 
 use std::time::Duration;
@@ -13,10 +13,10 @@ use super::app_setup::EndCondition;
 use super::effect::Exit;
 use super::nearby::NearbyCommands;
 
-mod ending;
-mod forgotten;
-mod leaving;
-mod quitting;
+mod forgotten_counts;
+mod quit;
+mod run_end;
+mod source_leave;
 
 /// The stage of the run, and the conditions for its end.
 #[derive(Debug, Clone)]

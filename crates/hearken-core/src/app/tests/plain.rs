@@ -1,6 +1,6 @@
 //! Whatever the person obviously means is done, and whatever waits for the person is announced.
 
-use super::holding::EDITOR;
+use super::held_announcements::EDITOR;
 use super::*;
 
 #[test]

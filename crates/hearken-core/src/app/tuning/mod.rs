@@ -1,15 +1,15 @@
 //! How everything sounds, and how much of it is spoken, during a run.
 //!
-//! The folder: this struct holds the settings of the voice; `knobs` (these settings), `announcing` (verbosity,
-//! load, language), `quiet` (what is not spoken), `speaking` (continuing and going back) and `engine` (news of
+//! The folder: this struct holds the settings of the voice; `knobs` (these settings), `announcement_settings` (verbosity,
+//! load, language), `speech_amount` (what is not spoken), `speech_position` (continuing and going back) and `engine` (news of
 //! the voice, and the beat that replaces it) change it and announce the result. Not here: how an engine
 //! receives it (`crate::voice`), words (`announce`), whether there is a voice (`signals`).
 
-mod announcing;
+mod announcement_settings;
 mod engine;
 mod knobs;
-mod quiet;
-mod speaking;
+mod speech_amount;
+mod speech_position;
 
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@ use crate::link::{DeliveryFailure, Fault, LinkId, Receipt};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
 use crate::session::{AnswerReach, Question, QuestionId, QuestionRun, ReplyState};
 
+use super::outgoing_answers::Outgoing;
 use super::policy::Decider;
-use super::under_way::Outgoing;
 use super::{CHANGED, Questions};
 use crate::app::{AppCx, AppFact, AppFacts, Effect, RecordedFact};
 

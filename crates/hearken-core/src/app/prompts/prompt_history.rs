@@ -1,7 +1,7 @@
 //! Earlier prompts, for use in the editor.
 //!
 //! Responsibilities: the earlier prompts, and which one is in the editor. Not here: the editor (`activity`), sending
-//! (`prompting`).
+//! (`prompt_delivery`).
 
 use std::collections::VecDeque;
 

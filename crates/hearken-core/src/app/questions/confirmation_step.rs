@@ -5,7 +5,7 @@ use crate::protocol::{Answer, Decision};
 use crate::session::{AnswerReach, Question};
 
 use super::Questions;
-use super::answering::contrary;
+use super::answer_commands::contrary;
 use super::gate::Meant;
 use crate::app::activity::second_step::SecondStep;
 use crate::app::{Activity, AnswerOrigin, AppCx, AppFacts};

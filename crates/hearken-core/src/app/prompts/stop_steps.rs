@@ -1,6 +1,6 @@
 //! The two steps of stopping an agent's work.
 //!
-//! Responsibilities: whether a step is the second one. Not here: which agent, and the announcements (`prompting`).
+//! Responsibilities: whether a step is the second one. Not here: which agent, and the announcements (`prompt_delivery`).
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: the list with numbers and states; the target of a prompt, a stop, a mute or a leave once the
 //! person has chosen a conversation. Not here: the numbers (`conversations`), what a prompt or a stop does
-//! (`prompting`).
+//! (`prompt_delivery`).
 
 use std::collections::BTreeSet;
 

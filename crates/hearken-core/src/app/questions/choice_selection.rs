@@ -1,7 +1,7 @@
 //! Choosing one of several answers: by number, by first letter, or step by step.
 //!
 //! Responsibilities: which choice is in focus, which are picked if several may be, and which answer results.
-//! Not here: the person's place (`choice_progress`), whether the question may be answered (`answering`),
+//! Not here: the person's place (`choice_progress`), whether the question may be answered (`answer_commands`),
 //! drawing (`pane`).
 //!
 //! # Mental model

@@ -9,7 +9,7 @@ use crate::keys;
 use crate::session::QuestionId;
 
 use super::Review;
-use crate::app::change_sight::ChangeVisibility;
+use crate::app::change_visibility::ChangeVisibility;
 use crate::app::{Activity, AppCx};
 
 /// How many announcements the line `h` repeats.

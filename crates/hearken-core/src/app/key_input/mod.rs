@@ -1,10 +1,10 @@
 //! Input from the person's hands: keys, switches and pastes.
 //!
-//! The folder: this struct and `scan_state` hold the key assignments and when the hands were last active; `pressing`
+//! The folder: this struct and `scan_state` hold the key assignments and when the hands were last active; `key_presses`
 //! and `scanning` turn input into commands, which `App` carries out. Not here: the tables of keys (`keys`), what a key
 //! does to a line (`typing`).
 
-mod pressing;
+mod key_presses;
 pub(super) mod scan_state;
 pub(super) mod scanning;
 

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: reading out its commands, completing a typed one, pointing out one that it does not know,
 //! choosing the agent that a setting is for. Not here: which commands exist, and how a setting is changed (its
-//! dialect), the editor (`hands`).
+//! dialect), the editor (`key_input`).
 
 use crate::announce::Arg;
 use crate::dialect::{OfferedCommand, PersonRequest};
