@@ -86,7 +86,7 @@ fn machine_of(session: &Session, links: &Links) -> String {
 }
 
 impl Fleet {
-    /// Reads how many agents wait, work, are silent or away, by machine, questions first; then `stuck_work`, the
+    /// Reads how many agents wait, work, are silent or away, by machine, questions first; then `stuck`, the
     /// agent that was asked to stop and has not.
     pub(in crate::app) fn read(&self, stuck: Option<String>, links: &Links, cx: &mut AppCx) {
         let accounts = AgentCounts::of(links, cx);
