@@ -35,8 +35,8 @@ macro_rules! acts {
             }
 
             /// Returns how grave the act is.
-            pub const fn rank(self) -> Rank {
-                match self { $($(Self::$act => Rank::$rank,)*)* }
+            pub const fn rank(self) -> ActRank {
+                match self { $($(Self::$act => ActRank::$rank,)*)* }
             }
         }
     };
