@@ -168,7 +168,7 @@ fn changes(sample: &Sample) -> String {
     }
     let text = event(sample.kind, now, 9, &sample.fields);
     for change in sessions.apply(LinkId(0), dialect::read(&text).unwrap(), now) {
-        let name = format!("{:?}", change.what);
+        let name = format!("{:?}", change.kind);
         let name = name.split(['(', ' ', '{']).next().unwrap().to_owned();
         if name != "Anomaly" {
             names.push(format!("`{name}`"));

@@ -348,7 +348,7 @@ struct Witness {
 impl Witness {
     fn hear(&mut self, changes: &[Change]) {
         for change in changes {
-            match &change.what {
+            match &change.kind {
                 ChangeKind::QuestionOpened(id) => {
                     assert!(self.asked.insert(*id), "{id:?} raised twice")
                 }

@@ -241,7 +241,7 @@ mod tests {
                     wall: start(),
                 };
                 let changes = known.apply(LinkId(0), decoded, now);
-                let breaks = |change: &&Change| matches!(change.what, ChangeKind::Anomaly(_));
+                let breaks = |change: &&Change| matches!(change.kind, ChangeKind::Anomaly(_));
                 assert_eq!(changes.iter().find(breaks), None);
             }
         }
@@ -275,7 +275,7 @@ mod tests {
             let decoded = decode(&event).unwrap();
             assert!(decoded.findings.is_empty(), "{:?}", decoded.findings);
             let changes = known.apply(LinkId(0), decoded, now);
-            let breaks = |change: &&Change| matches!(change.what, ChangeKind::Anomaly(_));
+            let breaks = |change: &&Change| matches!(change.kind, ChangeKind::Anomaly(_));
             assert_eq!(changes.iter().find(breaks), None);
             let open = known.open_questions().count();
             assert_eq!(open, at.saturating_sub(8).min(8) / 2, "event {at}");

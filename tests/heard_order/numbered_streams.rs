@@ -222,7 +222,7 @@ fn arrivals(dice: &mut StreamDice, length: usize) -> Vec<usize> {
 
 /// Returns the words of a change, if it comes from an event.
 fn words(change: &Change, sessions: &Sessions) -> Option<String> {
-    let summary = match &change.what {
+    let summary = match &change.kind {
         ChangeKind::SessionStarted(event) => &event.summary,
         ChangeKind::SessionEnded(SessionEndEvent::Completed(event)) => &event.summary,
         ChangeKind::SessionEnded(SessionEndEvent::Errored(event)) => &event.summary,
@@ -305,9 +305,9 @@ pub fn play(seed: u64) {
     let mut anomalies = Vec::new();
     let mut dangers = Vec::new();
     for change in heard {
-        if let ChangeKind::Anomaly(anomaly) = change.what {
+        if let ChangeKind::Anomaly(anomaly) = change.kind {
             anomalies.push((anomaly.kind, anomaly.detail.name().to_owned()));
-        } else if let ChangeKind::Danger(danger) = change.what {
+        } else if let ChangeKind::Danger(danger) = change.kind {
             dangers.push(danger);
         }
     }

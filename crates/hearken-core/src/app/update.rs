@@ -185,7 +185,7 @@ impl App {
     /// Handles what an event changed.
     fn applied(&mut self, link: LinkId, changes: Vec<Change>, number: u64) {
         let asked = changes.iter().find_map(|change| {
-            if let ChangeKind::QuestionOpened(question) = change.what {
+            if let ChangeKind::QuestionOpened(question) = change.kind {
                 Some(question)
             } else {
                 None
@@ -261,17 +261,17 @@ impl App {
             self.links.excuse(change);
             self.prompts.number_session(&change.key, &self.links);
             if matches!(
-                change.what,
+                change.kind,
                 ChangeKind::SessionStarted(_)
                     | ChangeKind::SessionJoined
                     | ChangeKind::HelperJoined
             ) {
                 self.run.note_session();
             }
-            if let ChangeKind::SessionEnded(SessionEndEvent::Errored(_)) = &change.what {
+            if let ChangeKind::SessionEnded(SessionEndEvent::Errored(_)) = &change.kind {
                 self.run.note_failure();
             }
-            if let ChangeKind::QuestionClosed { question, .. } = &change.what {
+            if let ChangeKind::QuestionClosed { question, .. } = &change.kind {
                 // Any speech about the question is cut short; its outcome follows.
                 self.cx.withdraw(*question);
                 self.questions.note_change(self.cx.now.monotonic);
@@ -279,7 +279,7 @@ impl App {
             if let ChangeKind::QuestionOpened(question)
             | ChangeKind::QuestionAnswerable(question)
             | ChangeKind::QuestionFreed(question)
-            | ChangeKind::QuestionUnheard(question) = &change.what
+            | ChangeKind::QuestionUnheard(question) = &change.kind
             {
                 self.questions.ease(*question, &mut self.cx);
                 if let Some(facts) = self.questions.by_policy(*question, &mut self.cx) {
@@ -288,14 +288,14 @@ impl App {
                 }
                 self.questions.question_opened(*question, &mut self.cx);
             }
-            if let ChangeKind::SessionEnded(ended) = &change.what {
+            if let ChangeKind::SessionEnded(ended) = &change.kind {
                 let link = change.key.link;
                 let prompted = |view: &LinkView| view.connection().takes_prompts;
                 if self.links.get(link).is_some_and(prompted) {
                     self.questions.turn_ended(link, ended, &mut self.cx);
                 }
             }
-            if let ChangeKind::QuestionWarning { question, .. } = &change.what
+            if let ChangeKind::QuestionWarning { question, .. } = &change.kind
                 && self.questions.is_left_alone(*question)
             {
                 continue;
@@ -303,7 +303,7 @@ impl App {
             for announcement in self.cx.announcer.tell(change, &self.cx.sessions) {
                 self.cx.emit(announcement);
             }
-            if let ChangeKind::QuestionDoubted(id) = &change.what
+            if let ChangeKind::QuestionDoubted(id) = &change.kind
                 && self.questions.shown_id() == Some(*id)
             {
                 // The person may have been about to answer without knowing this, so the question is armed

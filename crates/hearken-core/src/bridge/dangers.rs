@@ -26,7 +26,7 @@ impl Bridge {
     /// Reports those of these changes that no question, start or end shows.
     pub(super) fn report_changes(&mut self, changes: &[Change], now: Now) {
         for change in changes {
-            match &change.what {
+            match &change.kind {
                 ChangeKind::Danger(danger) => self.report_danger(change, danger, now),
                 ChangeKind::QuestionClosed {
                     question,

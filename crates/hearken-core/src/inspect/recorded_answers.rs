@@ -26,7 +26,7 @@ impl RecordedAnswers {
     /// Notes the changes of a line: an answer to a question opened there now waits until it is due.
     pub(super) fn note(&mut self, line: u64, changes: &[Change]) {
         for change in changes {
-            if let ChangeKind::QuestionOpened(id) = change.what
+            if let ChangeKind::QuestionOpened(id) = change.kind
                 && let Some((answer, at)) = self.by_line.remove(&line)
             {
                 self.waiting.push((id, answer, at));

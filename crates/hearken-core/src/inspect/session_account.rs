@@ -54,24 +54,24 @@ impl SessionAccounts {
         linked: &[SessionId],
     ) -> Option<Difference> {
         let (_, account) = self.all.get_mut(index)?;
-        if let ChangeKind::SessionStarted(event) = &change.what {
+        if let ChangeKind::SessionStarted(event) = &change.kind {
             account.start(event);
             if self.is_unread {
                 account.miss();
             }
             None
-        } else if let ChangeKind::Anomaly(anomaly) = &change.what {
+        } else if let ChangeKind::Anomaly(anomaly) = &change.kind {
             use AnomalyKind::{LateStart, SequenceGap, SequenceMisorder, SequenceStart};
             let misses = [LateStart, SequenceGap, SequenceMisorder, SequenceStart];
             if misses.contains(&anomaly.kind) {
                 account.miss();
             }
             None
-        } else if let ChangeKind::ToolInvoked(event) = &change.what {
+        } else if let ChangeKind::ToolInvoked(event) = &change.kind {
             account.call(event)
-        } else if let ChangeKind::Output { event, .. } = &change.what {
+        } else if let ChangeKind::Output { event, .. } = &change.kind {
             account.chunk(event)
-        } else if let ChangeKind::SessionEnded(SessionEndEvent::Completed(event)) = &change.what {
+        } else if let ChangeKind::SessionEnded(SessionEndEvent::Completed(event)) = &change.kind {
             let of = |is_meant: &dyn Fn(&SessionId) -> bool| -> (u64, bool) {
                 let meant = || self.all.iter().filter(|(id, _)| is_meant(id));
                 let invoked = meant().map(|(_, account)| account.invoked).sum();

@@ -331,7 +331,7 @@ impl Checker {
             Some(of) => of.index,
             None => self.known.get(&change.key).copied(),
         };
-        let linked = if let ChangeKind::SessionEnded(SessionEndEvent::Completed(_)) = change.what {
+        let linked = if let ChangeKind::SessionEnded(SessionEndEvent::Completed(_)) = change.kind {
             self.sessions.linked_to(&change.key)
         } else {
             Vec::new()
@@ -346,7 +346,7 @@ impl Checker {
                 count(report);
             }
         };
-        let (place, severity, rule, section, field, told) = match change.what {
+        let (place, severity, rule, section, field, told) = match change.kind {
             ChangeKind::Anomaly(anomaly) => {
                 // The findings of an invalid event were already reported one by one.
                 if anomaly.kind == AnomalyKind::Invalid {

@@ -39,7 +39,7 @@ pub struct Change {
     /// An id that relates the event to records outside AAEP (3.4.2).
     pub correlation: Option<Arc<str>>,
     /// What changed.
-    pub what: ChangeKind,
+    pub kind: ChangeKind,
 }
 
 /// How a session ended.

@@ -374,7 +374,7 @@ impl Sessions {
                         replayed: false,
                         attached: Attachments::none(),
                         correlation: None,
-                        what: ChangeKind::Danger(danger),
+                        kind: ChangeKind::Danger(danger),
                     });
                 }
             }

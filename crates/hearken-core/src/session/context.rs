@@ -78,7 +78,7 @@ impl<'o> Context<'o> {
             replayed: self.replayed,
             attached: Arc::clone(&envelope.attached),
             correlation: envelope.correlation_id.clone(),
-            what,
+            kind: what,
         });
     }
 

@@ -572,7 +572,7 @@ impl Sessions {
             replayed: false,
             attached: Attachments::none(),
             correlation: None,
-            what,
+            kind: what,
         }
     }
 

@@ -51,7 +51,7 @@ impl SessionStage {
         self.sessions
             .tick(self.now)
             .into_iter()
-            .map(|change| change.what)
+            .map(|change| change.kind)
             .collect()
     }
 
@@ -77,7 +77,7 @@ impl SessionStage {
         self.sessions
             .apply(link, decoded, self.now)
             .into_iter()
-            .map(|change| change.what)
+            .map(|change| change.kind)
             .collect()
     }
 
@@ -131,7 +131,7 @@ impl SessionStage {
         self.sessions
             .reply_sent(id, self.now)
             .into_iter()
-            .map(|change| change.what)
+            .map(|change| change.kind)
             .collect()
     }
 

@@ -25,7 +25,7 @@ const MOST_PICTURE: usize = 16;
 impl Announcer {
     /// Words one change other than streamed text.
     pub(super) fn word(&self, change: &Change, sessions: &Sessions) -> Option<Draft> {
-        Some(match &change.what {
+        Some(match &change.kind {
             ChangeKind::SessionStarted(event) => self.started(change, event, sessions),
             ChangeKind::SessionJoined => self.phrase(
                 change,
@@ -57,7 +57,7 @@ impl Announcer {
             ChangeKind::Danger(danger) => self.danger(change, danger, sessions),
             ChangeKind::QuestionOpened(id) | ChangeKind::QuestionAnswerable(id) => self
                 .question_draft(*id, sessions, |question| {
-                    let again = matches!(change.what, ChangeKind::QuestionAnswerable(_));
+                    let again = matches!(change.kind, ChangeKind::QuestionAnswerable(_));
                     let draft = Draft::new(
                         Class::Alert,
                         self.kind_of(question),

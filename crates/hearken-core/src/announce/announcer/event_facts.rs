@@ -41,7 +41,7 @@ impl Announcer {
             attached: change.attached.any(),
             ..EventFacts::default()
         };
-        match &change.what {
+        match &change.kind {
             ChangeKind::SessionStarted(event) => {
                 self.lasts(&mut facts, "fact.expected", event.expected_duration_ms);
                 if let Some(session) = sessions.get(&change.key) {
@@ -117,7 +117,7 @@ impl Announcer {
     /// start and end of a session, at a handoff and at a call.
     fn correlates(&self, facts: &mut EventFacts, change: &Change) {
         let is_looked_for = matches!(
-            change.what,
+            change.kind,
             ChangeKind::SessionStarted(_)
                 | ChangeKind::SessionEnded(_)
                 | ChangeKind::Handoff(_)

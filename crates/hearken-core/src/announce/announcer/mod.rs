@@ -227,7 +227,7 @@ impl Announcer {
     pub fn tell(&mut self, change: &Change, sessions: &Sessions) -> NewAnnouncements {
         self.wall = Some(change.at.wall);
         let mut told = NewAnnouncements::new();
-        match &change.what {
+        match &change.kind {
             ChangeKind::Output {
                 output,
                 event,
@@ -297,7 +297,7 @@ impl Announcer {
                     let notice = self.unasked(change);
                     told.push(self.publish(change, sessions, notice));
                 }
-                if let ChangeKind::QuestionOpened(id) = &change.what
+                if let ChangeKind::QuestionOpened(id) = &change.kind
                     && let Some(question) = sessions.question(*id)
                 {
                     self.was_explained(question);
@@ -512,7 +512,7 @@ impl Announcer {
             replayed,
             attached: Attachments::none(),
             correlation: None,
-            what: ChangeKind::SessionJoined,
+            kind: ChangeKind::SessionJoined,
         };
         let mut told = NewAnnouncements::new();
         for note in notes {

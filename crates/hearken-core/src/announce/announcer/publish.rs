@@ -219,11 +219,11 @@ impl Announcer {
     /// Returns the tool whose call or return a change's announcement reports.
     fn tool_of(&mut self, change: &Change, kind: AnnouncementKind) -> Option<Arc<Tool>> {
         // A warning about a violation at a call has another kind, and is not news of the tool.
-        let (name, status) = if let ChangeKind::ToolInvoked(event) = &change.what
+        let (name, status) = if let ChangeKind::ToolInvoked(event) = &change.kind
             && kind == AnnouncementKind::ToolInvoked
         {
             (&event.tool, None)
-        } else if let ChangeKind::ToolCompleted { event, .. } = &change.what
+        } else if let ChangeKind::ToolCompleted { event, .. } = &change.kind
             && kind == AnnouncementKind::ToolCompleted
         {
             let status = event.status.as_str();

@@ -30,7 +30,7 @@ impl AgentsThatAsked {
         if change.replayed {
             return false;
         }
-        if let ChangeKind::QuestionOpened(id) = &change.what {
+        if let ChangeKind::QuestionOpened(id) = &change.kind {
             let question = sessions.question(*id);
             let asks = question.is_some_and(|it| matches!(it.body, QuestionBody::Confirmation(_)));
             if asks {
@@ -38,7 +38,7 @@ impl AgentsThatAsked {
             }
             return false;
         }
-        let ChangeKind::ToolCompleted { event, .. } = &change.what else {
+        let ChangeKind::ToolCompleted { event, .. } = &change.kind else {
             return false;
         };
         event.status == ToolStatus::Success && changes(&change.attached) && self.add(change)

@@ -71,7 +71,7 @@ impl Links {
         }
         cx.catching_up.remove(&id);
         let changes = cx.sessions.link_caught_up(id, cx.now);
-        let asked = |change: &&Change| matches!(change.what, ChangeKind::QuestionOpened(_));
+        let asked = |change: &&Change| matches!(change.kind, ChangeKind::QuestionOpened(_));
         let open = changes.iter().filter(asked).count();
         let missed = cx
             .announcer
@@ -404,7 +404,7 @@ impl Links {
             let view = self.get(id);
             view.is_some_and(|view| view.connection().leaves_out)
         };
-        if let ChangeKind::Anomaly(anomaly) = &mut change.what
+        if let ChangeKind::Anomaly(anomaly) = &mut change.kind
             && anomaly.kind == AnomalyKind::SequenceGap
             && excused(change.key.link)
         {

@@ -120,7 +120,7 @@ fn a_question_ahead_of_its_turn_is_not_lost_when_the_link_goes() {
     assert!(
         released
             .iter()
-            .any(|change| matches!(change.what, ChangeKind::QuestionOpened(_)))
+            .any(|change| matches!(change.kind, ChangeKind::QuestionOpened(_)))
     );
 }
 

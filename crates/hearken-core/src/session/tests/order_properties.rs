@@ -87,7 +87,7 @@ struct Witness {
 impl Witness {
     fn hear(&mut self, changes: &[Change]) -> Result<(), TestCaseError> {
         for change in changes {
-            match &change.what {
+            match &change.kind {
                 ChangeKind::QuestionOpened(id) => {
                     prop_assert!(self.asked.insert(*id), "{id:?} is raised once");
                 }

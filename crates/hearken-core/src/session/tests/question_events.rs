@@ -21,7 +21,7 @@ fn an_answer_after_the_end_is_told() {
         .sessions
         .reply_sent(id, stage.now)
         .into_iter()
-        .map(|change| change.what)
+        .map(|change| change.kind)
         .collect();
     assert_eq!(dangers(&what), [Danger::AnsweredAfterEnd { question: id }]);
 }
@@ -146,7 +146,7 @@ fn what_is_over_without_an_event_is_closed_as_that_and_leaving_it_closes_nothing
         stage.start();
         let id = stage.ask("rpl_1");
         let changes = stage.sessions.over(LINK, &how, stage.now);
-        let what: Vec<ChangeKind> = changes.into_iter().map(|change| change.what).collect();
+        let what: Vec<ChangeKind> = changes.into_iter().map(|change| change.kind).collect();
         assert_eq!(closed(&what), Some((id, how)));
         let left = json!({"from_state": "awaiting_input", "to_state": "thinking"});
         let what = stage.on("state.changed", left);
@@ -168,7 +168,7 @@ fn of_two_questions_of_a_session_the_one_under_the_token_is_decided() {
         to: "calling_tool".to_owned(),
     };
     let changes = stage.sessions.decided(LINK, "rpl_1", &how, stage.now);
-    let what: Vec<ChangeKind> = changes.into_iter().map(|change| change.what).collect();
+    let what: Vec<ChangeKind> = changes.into_iter().map(|change| change.kind).collect();
     assert_eq!(closed(&what), Some((first, how.clone())));
     assert!(stage.sessions.question(second).unwrap().is_open());
     assert!(

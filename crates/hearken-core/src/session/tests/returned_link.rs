@@ -12,7 +12,7 @@ fn lost_with_a_question() -> (SessionStage, QuestionId) {
 }
 
 fn what(changes: Vec<Change>) -> Vec<ChangeKind> {
-    changes.into_iter().map(|change| change.what).collect()
+    changes.into_iter().map(|change| change.kind).collect()
 }
 
 #[test]
