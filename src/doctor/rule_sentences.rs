@@ -34,7 +34,7 @@ pub fn findings(config: &Config, answers: Option<&Path>) -> Vec<DoctorFinding> {
     let by_settings = by_settings.map(of_settings);
     let by_answers = answers
         .iter()
-        .filter(|rule| rule.wish() == RuleEffect::Accept);
+        .filter(|rule| rule.effect() == RuleEffect::Accept);
     let by_answers = by_answers.map(of_answers);
     let words = by_settings.chain(by_answers);
     words

@@ -21,7 +21,7 @@ use crate::platform::terminal;
 use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
 
 use super::agent_commands::startable;
-use super::face_choice::{reader_present, wish};
+use super::face_choice::{reader_present, speech_mode};
 use super::nearby_agents::{
     self, AgentProtocol, Certainty, FoundAgent, HOOKS, HookedAgentState, HooksState, NearbyAgents,
 };
@@ -315,7 +315,7 @@ impl<'a> OfferSpeech<'a> {
     fn open(config: &'a Config, words: &'a Phrases) -> Self {
         let reader = reader_present(config.screen.reader);
         let (sink, events) = VoiceSink::channel();
-        let speaks = wish(&config.voice.engine, reader) == SpeechMode::Speak;
+        let speaks = speech_mode(&config.voice.engine, reader) == SpeechMode::Speak;
         let voice = speaks.then(|| voice::open(&config.voice.engine, &config.voice, reader, sink));
         Self {
             voice,

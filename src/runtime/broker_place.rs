@@ -10,7 +10,8 @@ use crate::broker::{
 };
 use crate::dialect::BrokerPlace;
 use crate::dialect::fleet::{
-    DEFAULT_SPACE, Machine, Publishing, Request, Space, SubjectLane, snapshot, token, wish,
+    DEFAULT_SPACE, Machine, Publishing, Request, Space, SubjectLane, person_request, snapshot,
+    token,
 };
 use crate::producer::{OpenSessions, Retention};
 use crate::transport::{LinkSettings, Source};
@@ -80,7 +81,7 @@ impl BrokerSide {
             alive: machine.alive(),
             now: machine.now(),
             replies: machine.replies(),
-            wishes: machine.wishes(),
+            request_subjects: machine.request_subjects(),
             search: BrokerOffer::SEARCH,
         };
         Self {
@@ -138,7 +139,7 @@ impl BrokerSide {
                 self.publishing
                     .reply(subject, body, by.as_deref(), digest.clone())
             }
-            RequestKind::Wish => wish(subject, body),
+            RequestKind::Wish => person_request(subject, body),
         };
         content.map_or(WatcherRequest::Malformed, |content| {
             WatcherRequest::Request(Request {

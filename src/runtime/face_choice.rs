@@ -60,7 +60,7 @@ pub(super) fn reader_present(choice: ReaderChoice) -> bool {
 }
 
 /// Returns whether hearken itself speaks: with a screen reader, only if a voice is named.
-pub(super) fn wish(engine: &VoiceChoice, reader: bool) -> SpeechMode {
+pub(super) fn speech_mode(engine: &VoiceChoice, reader: bool) -> SpeechMode {
     match engine {
         VoiceChoice::None => SpeechMode::Silent,
         VoiceChoice::Auto if reader => SpeechMode::LeaveToReader,
@@ -89,14 +89,17 @@ mod tests {
         assert_eq!(auto, (Face::Linear, "start.why.reader"));
         let forced = choose_face(FaceChoice::Full, TERMINAL, true);
         assert_eq!(forced, (Face::Full, "start.why.asked"));
-        assert_eq!(wish(&VoiceChoice::Auto, true), SpeechMode::LeaveToReader);
-        assert_eq!(wish(&VoiceChoice::None, true), SpeechMode::Silent);
+        assert_eq!(
+            speech_mode(&VoiceChoice::Auto, true),
+            SpeechMode::LeaveToReader
+        );
+        assert_eq!(speech_mode(&VoiceChoice::None, true), SpeechMode::Silent);
         for named in [
             VoiceChoice::SpeechDispatcher,
             VoiceChoice::System,
             VoiceChoice::Command("espeak-ng".into()),
         ] {
-            assert_eq!(wish(&named, true), SpeechMode::Speak, "{named:?}");
+            assert_eq!(speech_mode(&named, true), SpeechMode::Speak, "{named:?}");
         }
     }
 
@@ -128,7 +131,7 @@ mod tests {
         ] {
             assert_eq!(choose_face(FaceChoice::Auto, terminals, false), chosen);
         }
-        assert_eq!(wish(&VoiceChoice::Auto, false), SpeechMode::Speak);
+        assert_eq!(speech_mode(&VoiceChoice::Auto, false), SpeechMode::Speak);
         assert!(reader_present(ReaderChoice::Yes) && !reader_present(ReaderChoice::No));
     }
 }

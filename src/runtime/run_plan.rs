@@ -26,7 +26,7 @@ use super::agent_commands::{self, AgentCall};
 use super::broker_place;
 use super::chosen_sources;
 use super::decision_identity::{handler, identity};
-use super::face_choice::{Face, Terminals, choose_face, reader_present, wish};
+use super::face_choice::{Face, Terminals, choose_face, reader_present, speech_mode};
 use super::request_failure::RequestFailure;
 use super::source_feed::SourceFeed;
 use super::terminal_signs::takes_long_ones;
@@ -549,7 +549,7 @@ fn plan(
         record: options.record.clone(),
         reader,
         setup: Setup {
-            voice: wish(&config.voice.engine, reader),
+            voice: speech_mode(&config.voice.engine, reader),
             phrases: Arc::new(phrases),
             keymap,
             scan,

@@ -24,7 +24,7 @@ use crate::platform::{files, put_for_owner, terminal};
 use crate::setup::{Change, Dialog, MergeError, SetupEffect, SetupInput, Value, merge};
 use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
 
-use super::face_choice::{reader_present, wish};
+use super::face_choice::{reader_present, speech_mode};
 use super::request_failure::RequestFailure;
 use super::{OutputError, capture_commands, settings_file};
 
@@ -279,7 +279,7 @@ impl SetupVoice {
             ReaderChoice::Yes => true,
             ReaderChoice::No => false,
         };
-        let speaks = wish(&config.voice.engine, reader) == SpeechMode::Speak;
+        let speaks = speech_mode(&config.voice.engine, reader) == SpeechMode::Speak;
         let engine = speaks.then(|| config.voice.engine.clone());
         // One that was missing may be there by now.
         let is_missing = matches!(self.standing, VoiceStanding::Missing(_));

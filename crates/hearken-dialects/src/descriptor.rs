@@ -449,7 +449,7 @@ mod tests {
             ];
             for (ability, wish) in wishes {
                 let mut out = Vec::new();
-                machine.wish(&wish, &mut Cx::new(now, &mut out));
+                machine.on_person_request(&wish, &mut Cx::new(now, &mut out));
                 let sends = |out: &DialectOutput| {
                     matches!(out, DialectOutput::Send { .. } | DialectOutput::Call { .. })
                 };

@@ -41,12 +41,12 @@ mod machine_output;
 mod machine_start;
 mod nats;
 mod opencode;
+mod person_request;
 mod recognise;
 pub mod sage;
 mod source_token;
 mod synadia;
 mod unrecognised_server;
-mod wish;
 
 pub use a2a::document as a2a_card;
 pub use aaep::{Addresses, WEBSOCKET};
@@ -70,9 +70,9 @@ pub use machine_output::{
 pub use machine_start::{ConversationToContinue, DialectSetup, TransportKind};
 pub use nats::BrokerPlace;
 pub use opencode::events as opencode_events;
+pub use person_request::{PersonRequest, Terms};
 pub use recognise::{Recognition, recognise};
 pub use source_token::Token;
-pub use wish::{PersonRequest, Terms};
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -196,7 +196,7 @@ pub trait Dialect: Debug + Send {
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>);
 
     /// Carries out any other wish of the person to the agent.
-    fn wish(&mut self, _wish: &PersonRequest, _cx: &mut Cx<'_>) {}
+    fn on_person_request(&mut self, _wish: &PersonRequest, _cx: &mut Cx<'_>) {}
 
     /// Returns which machines are there, if the source has several.
     fn machines(&self) -> Option<Vec<RemoteMachine>> {

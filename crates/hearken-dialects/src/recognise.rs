@@ -318,7 +318,7 @@ impl Dialect for UndecidedMachine {
         self.machine.reply(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match (wish, &mut self.open) {
             (PersonRequest::Terms(terms), Some(open)) => open.start.terms.clone_from(terms),
             (PersonRequest::Terms(_), None)
@@ -331,7 +331,7 @@ impl Dialect for UndecidedMachine {
                 _,
             ) => {}
         }
-        self.machine.wish(wish, cx);
+        self.machine.on_person_request(wish, cx);
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {

@@ -301,7 +301,7 @@ impl App {
             if reads {
                 // Reading continues with the new setting.
                 let (_, wishes) = self.cx.queue.go_on(self.cx.now.monotonic);
-                self.cx.wish(wishes);
+                self.cx.command_voice(wishes);
             }
         }
     }

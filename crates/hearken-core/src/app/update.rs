@@ -409,7 +409,7 @@ impl App {
                 // Last: everything that this fact caused is put in order before any speech begins.
                 self.cx.queue.note_answering(self.questions.is_answering());
                 let wishes = self.cx.queue.tick(self.cx.now.monotonic);
-                self.cx.wish(wishes);
+                self.cx.command_voice(wishes);
                 self.questions.note_said(&mut self.cx);
             }
             Timer::End => self.end_if_over(),

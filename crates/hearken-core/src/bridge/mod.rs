@@ -19,14 +19,14 @@
 //!
 //! The folder: `bridge_links` (events on a link, and the wishes of its dialect), `published_events` (events on
 //! their way out), `watcher_answers` (questions and who answered them), `dangers` (what watchers of few lanes
-//! would miss), `watcher_wishes` (prompts and stops), `bridge_input` (what comes in and goes out).
+//! would miss), `watcher_requests` (prompts and stops), `bridge_input` (what comes in and goes out).
 
 mod bridge_input;
 mod bridge_links;
 mod dangers;
 mod published_events;
 mod watcher_answers;
-mod watcher_wishes;
+mod watcher_requests;
 
 use std::time::Duration;
 

@@ -477,7 +477,7 @@ impl Dialect for A2a {
         self.answer(request, reply, cx.out);
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
             PersonRequest::Prompt(prompt) => self.prompt(prompt, cx.out),
             PersonRequest::Stop => self.stop(cx.out),

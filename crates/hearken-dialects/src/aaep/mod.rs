@@ -402,7 +402,7 @@ impl Dialect for Aaep {
         cx.out.push(DialectOutput::Send { request, frame });
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
             PersonRequest::Terms(terms) => {
                 self.wanted = terms.clone();
@@ -426,7 +426,7 @@ impl Dialect for Aaep {
                     self.set_through_bridge(Some(agent.clone()), what.clone(), cx)
                 }
                 PersonRequest::Terms(_) | PersonRequest::Abandon | PersonRequest::Of(..) => {
-                    self.wish(wish, cx)
+                    self.on_person_request(wish, cx)
                 }
             },
             PersonRequest::Prompt(text) => self.prompts.send(text, &mut self.numbers, cx.out),
@@ -436,7 +436,7 @@ impl Dialect for Aaep {
                 .out
                 .push(DialectOutput::Tell(Phrase::new("settings.none"))),
             // Where prompts are accepted, each starts a run of its own.
-            PersonRequest::Of(_, wish) => self.wish(wish, cx),
+            PersonRequest::Of(_, wish) => self.on_person_request(wish, cx),
         }
     }
 

@@ -479,14 +479,14 @@ impl Dialect for Acp {
         });
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
             PersonRequest::Prompt(prompt) => self.prompt(prompt, cx),
             PersonRequest::Stop => self.stop(cx),
             PersonRequest::Abandon => self.abandon(cx),
             PersonRequest::Set(what) => self.change(what.as_deref(), cx),
             // There is only one agent.
-            PersonRequest::Of(_, wish) => self.wish(wish, cx),
+            PersonRequest::Of(_, wish) => self.on_person_request(wish, cx),
             // The protocol has no message for how a person wants to hear an agent.
             PersonRequest::Terms(_) => {}
         }

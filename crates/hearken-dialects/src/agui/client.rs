@@ -214,14 +214,14 @@ impl Dialect for Agui {
         self.answer(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
             PersonRequest::Prompt(words) => self.prompt(words, cx),
             PersonRequest::Stop | PersonRequest::Abandon => self.stop(cx),
             PersonRequest::Set(_) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("settings.none"))),
-            PersonRequest::Of(_, wish) => self.wish(wish, cx),
+            PersonRequest::Of(_, wish) => self.on_person_request(wish, cx),
             // The protocol has no words for how a person wants to be addressed.
             PersonRequest::Terms(_) => {}
         }

@@ -405,7 +405,7 @@ impl Dialect for Asp {
         }
     }
 
-    fn wish(&mut self, wish: &PersonRequest, _: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, _: &mut Cx<'_>) {
         match wish {
             // The events already contain every sentence at each verbosity and in each language. A listener neither
             // prompts nor stops the sessions of others.

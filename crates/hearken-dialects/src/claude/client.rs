@@ -508,7 +508,7 @@ impl Dialect for Claude {
         }
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         self.wished_of(None, wish, cx.out);
     }
 

@@ -53,7 +53,7 @@ impl Elicitation {
             ("message", asked.message.as_str()),
         ];
         let message = first(words, "claude.form.message", &args);
-        Some(match &asked.wish {
+        Some(match &asked.request {
             ElicitationRequest::Form(schema) => {
                 Self::Form(FormProgress::new(message, form_schema::read(schema)?))
             }

@@ -117,7 +117,7 @@ pub struct ServerQuestion {
     /// Its words.
     pub message: String,
     /// What it wants.
-    pub wish: ElicitationRequest,
+    pub request: ElicitationRequest,
 }
 
 /// What a tool server wants of the person.
@@ -314,7 +314,7 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, HookMessageEr
         "Elicitation" => HookNews::Elicits(Box::new(ServerQuestion {
             server: name(map, "mcp_server_name").unwrap_or_default(),
             message: one_line(&words(map, "message")),
-            wish: match text(map, "mode") {
+            request: match text(map, "mode") {
                 Some("url") => ElicitationRequest::Open(
                     text(map, "url").ok_or(HookMessageError::Halved)?.to_owned(),
                 ),

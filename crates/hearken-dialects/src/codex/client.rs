@@ -560,7 +560,7 @@ impl Dialect for Codex {
         });
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         self.wish_of(None, wish, cx);
     }
 

@@ -112,7 +112,7 @@ impl Publishing {
 }
 
 /// Returns the prompt, the stop or the change of a setting in a request; `None` if there is none.
-pub fn wish(subject: &str, body: &str) -> Option<RequestContent> {
+pub fn person_request(subject: &str, body: &str) -> Option<RequestContent> {
     let agent = agent_of_request(subject)?;
     let agent = (agent != BRIDGE).then(|| AgentId::from(agent.as_str()));
     let body = object(body)?;
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_wish_is_one_of_three_for_the_agent_of_its_subject() {
-        let of = |body: &str| wish("aaep-do.v1.main.build-3.opencode.sess_1", body);
+        let of = |body: &str| person_request("aaep-do.v1.main.build-3.opencode.sess_1", body);
         let agent = Some(AgentId::from("opencode"));
         let prompt = RequestContent::Prompt {
             agent: agent.clone(),
@@ -244,7 +244,7 @@ mod tests {
         ] {
             assert_eq!(of(none), None, "{none}");
         }
-        let only = wish(
+        let only = person_request(
             "aaep-do.v1.main.build-3.hearken-bridge.any",
             r#"{"stop":true}"#,
         );

@@ -25,7 +25,7 @@ mod watcher_request;
 pub use bridge_report::{AnsweredBy, BridgeAbilities, BridgeReport, Closed};
 pub use census::Census;
 pub use danger::{DangerKind, ReportedDanger};
-pub use machine_side::{PublishedEvent, Publishing, snapshot, wish};
+pub use machine_side::{PublishedEvent, Publishing, person_request, snapshot};
 pub use question_digest::{digest, digest_of};
 pub use subject::{
     DEFAULT_SPACE, EventSubject, Machine, Space, SubjectLane, agent_of_request, token,

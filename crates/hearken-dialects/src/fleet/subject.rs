@@ -169,7 +169,7 @@ impl Machine {
     }
 
     /// Returns the subjects of prompts and stops for its agents.
-    pub fn wishes(&self) -> String {
+    pub fn request_subjects(&self) -> String {
         format!("{}.*.*", self.under(DO))
     }
 
@@ -260,7 +260,7 @@ impl EventSubject {
     }
 
     /// Returns the subject to which prompts and stops for its agent are sent.
-    pub fn wish(&self) -> String {
+    pub fn request_subject(&self) -> String {
         format!("{}.{}.{}", self.machine.under(DO), self.agent, self.session)
     }
 

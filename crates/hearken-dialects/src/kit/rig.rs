@@ -126,12 +126,12 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
         self.news(&LinkEvent::Replied { request, outcome });
     }
 
-    pub fn wish(&mut self, wish: &PersonRequest) {
-        self.with(|machine, cx| machine.wish(wish, cx));
+    pub fn person_request(&mut self, wish: &PersonRequest) {
+        self.with(|machine, cx| machine.on_person_request(wish, cx));
     }
 
     pub fn prompt(&mut self, words: &str) {
-        self.wish(&PersonRequest::Prompt(words.to_owned()));
+        self.person_request(&PersonRequest::Prompt(words.to_owned()));
     }
 
     /// Lets time pass, and ticks once.

@@ -57,7 +57,10 @@ impl Nats {
             PersonRequest::Abandon | PersonRequest::Terms(_) | PersonRequest::Of(..) => return,
         };
         let subject = match agent {
-            Some(agent) => self.agents.subject(agent).map(EventSubject::wish),
+            Some(agent) => self
+                .agents
+                .subject(agent)
+                .map(EventSubject::request_subject),
             None => self.only_bridge(),
         };
         let Some(subject) = subject else {

@@ -148,7 +148,7 @@ impl Dialect for Nats {
         self.answer(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
             PersonRequest::Terms(terms) => self.wanted = terms.clone(),
             PersonRequest::Of(agent, wish) => self.want(Some(agent), wish, cx),

@@ -115,7 +115,8 @@ impl NatsBench {
 
     fn wished(&mut self, wish: &PersonRequest) -> Vec<DialectOutput> {
         let mut out = Vec::new();
-        self.machine.wish(wish, &mut Cx::new(self.now, &mut out));
+        self.machine
+            .on_person_request(wish, &mut Cx::new(self.now, &mut out));
         out
     }
 

@@ -376,7 +376,7 @@ impl Dialect for Opencode {
         self.answer(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
             PersonRequest::Prompt(prompt) => self.prompt(prompt, cx.out),
             PersonRequest::Stop => self.stop(cx.out),

@@ -201,7 +201,7 @@ impl Dialect for Synadia {
         self.answer(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         self.want(None, wish, cx);
     }
 

@@ -160,7 +160,7 @@ impl SynadiaRig {
 
     fn want(&mut self, agent: &str, wish: PersonRequest) {
         let id = self.id(agent);
-        self.wish(&PersonRequest::Of(id, Box::new(wish)));
+        self.person_request(&PersonRequest::Of(id, Box::new(wish)));
     }
 
     fn id(&self, name: &str) -> AgentId {
@@ -385,7 +385,7 @@ fn silence_is_reported_once_and_the_person_can_leave() {
     assert_eq!(silent(&bench), 1);
     bench.prompt("next");
     assert_eq!(bench.told.last(), Some(&"prompt.held"));
-    bench.wish(&PersonRequest::Stop);
+    bench.person_request(&PersonRequest::Stop);
     assert_eq!(bench.left, [request]);
     assert_eq!(bench.count("session.cancelled"), 1);
     assert_eq!(bench.told.last(), Some(&"prompt.next"));
@@ -420,10 +420,10 @@ fn a_prompt_that_was_never_begun_can_be_left_too() {
     let request = bench.prompts("busy");
     bench.wait(60);
     assert!(bench.told.contains(&"synadia.silent"));
-    bench.wish(&PersonRequest::Stop);
+    bench.person_request(&PersonRequest::Stop);
     assert_eq!(bench.left, [request]);
     assert_eq!(bench.told.last(), Some(&"prompt.given_up"));
-    bench.wish(&PersonRequest::Stop);
+    bench.person_request(&PersonRequest::Stop);
     assert_eq!(bench.told.last(), Some(&"stop_turn.none"));
     assert!(bench.events.is_empty());
 }

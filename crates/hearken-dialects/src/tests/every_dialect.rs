@@ -32,8 +32,8 @@ impl Dialect for AnyDialect {
         self.0.reply(request, reply, cx);
     }
 
-    fn wish(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
-        self.0.wish(wish, cx);
+    fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
+        self.0.on_person_request(wish, cx);
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
@@ -241,7 +241,7 @@ fn play(which: usize, carrier: TransportKind, steps: Vec<FeedStep>) -> Result<()
                 rig.respond(number, words);
             }
             FeedStep::Prompt => rig.prompt("do it"),
-            FeedStep::Stop => rig.wish(&PersonRequest::Stop),
+            FeedStep::Stop => rig.person_request(&PersonRequest::Stop),
             FeedStep::Wait(ms) => rig.after(Duration::from_millis(ms.into())),
         }
     }

@@ -82,7 +82,7 @@ pub(super) async fn serve(
     for (kind, name, subject) in [
         (RequestKind::Now, "now", &offer.now),
         (RequestKind::Reply, "reply", &offer.replies),
-        (RequestKind::Wish, "do", &offer.wishes),
+        (RequestKind::Wish, "do", &offer.request_subjects),
     ] {
         let endpoint = service
             .endpoint_builder()

@@ -71,7 +71,7 @@ pub struct BrokerOffer {
     /// The subjects of replies.
     pub replies: String,
     /// The subjects of prompts and stops.
-    pub wishes: String,
+    pub request_subjects: String,
     /// How long to search for another bridge of the same name.
     pub search: Duration,
 }

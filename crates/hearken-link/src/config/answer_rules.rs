@@ -66,7 +66,7 @@ pub enum RuleEffect<'a> {
 
 impl AnswerRule {
     /// Returns the rule's effect.
-    pub fn wish(&self) -> RuleEffect<'_> {
+    pub fn effect(&self) -> RuleEffect<'_> {
         match (self.kind, self.answer.as_str()) {
             (AnswerKind::Confirmation, "accept") => RuleEffect::Accept,
             (AnswerKind::Confirmation, "reject") => RuleEffect::Reject,
@@ -194,7 +194,7 @@ mod tests {
             "kind = \"confirmation\"\ntext = \"Move\"\nanswer = \"accept\"",
         ))
         .unwrap();
-        assert_eq!(rules[0].wish(), RuleEffect::Accept);
+        assert_eq!(rules[0].effect(), RuleEffect::Accept);
         assert!(!rules[0].takes_risk() && rules[0].names("Please move 3 notes"));
         assert!(!rules[0].names("Send them"));
         for other in [
@@ -213,6 +213,6 @@ mod tests {
         .unwrap();
         assert!(rules[0].names(" MOVE ") && !rules[0].names("Move and delete"));
         let rules = answers(&rule("kind = \"clarification\"\nanswer = \"accept\"")).unwrap();
-        assert_eq!(rules[0].wish(), RuleEffect::Words("accept"));
+        assert_eq!(rules[0].effect(), RuleEffect::Words("accept"));
     }
 }

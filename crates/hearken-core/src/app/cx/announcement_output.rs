@@ -37,7 +37,7 @@ impl AppCx {
             return;
         }
         let wishes = self.queue.push(told, self.now.monotonic);
-        self.wish(wishes);
+        self.command_voice(wishes);
     }
 
     fn waits_for_line(&self, told: &Announcement) -> bool {
@@ -92,7 +92,7 @@ impl AppCx {
             for told in self.holding.take_unsaid() {
                 if let Some(told) = self.fresh(told) {
                     let wishes = self.queue.push(told, self.now.monotonic);
-                    self.wish(wishes);
+                    self.command_voice(wishes);
                 }
             }
             return;
@@ -117,7 +117,7 @@ impl AppCx {
         // It takes the row of the typed line, which starts again below it.
         self.effects.push(Effect::Show(Arc::clone(&told)));
         let wishes = self.queue.push(told, self.now.monotonic);
-        self.wish(wishes);
+        self.command_voice(wishes);
     }
 
     /// Returns an announcement that waited in its current form: a question with the remaining time, or `None`

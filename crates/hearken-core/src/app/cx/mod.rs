@@ -127,7 +127,7 @@ impl AppCx {
     /// Withdraws all speech about a question.
     pub(super) fn withdraw(&mut self, question: QuestionId) {
         let wishes = self.queue.withdraw(question, self.now.monotonic);
-        self.wish(wishes);
+        self.command_voice(wishes);
     }
 
     /// Returns the sessions of the announcements so far, the newest first.
@@ -242,7 +242,7 @@ impl AppCx {
             Presentation::Heard if !self.queue.is_enabled() => self.put(announcement),
             Presentation::Heard => {
                 let wishes = self.queue.push(announcement, self.now.monotonic);
-                self.wish(wishes);
+                self.command_voice(wishes);
             }
             Presentation::Shown | Presentation::Seen | Presentation::Echo
                 if self.is_missed(&announcement) => {}
@@ -257,7 +257,7 @@ impl AppCx {
         key.is_some_and(|key| self.catching_up.contains_key(&key.link))
     }
 
-    pub(super) fn wish(&mut self, wishes: Vec<VoiceCommand>) {
+    pub(super) fn command_voice(&mut self, wishes: Vec<VoiceCommand>) {
         for wish in wishes {
             self.effects.push(match wish {
                 VoiceCommand::Speak(utterance) => Effect::Speak(utterance),

@@ -194,7 +194,8 @@ impl Links {
     ) -> Vec<DialectOutput> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
-            view.dialect_mut().wish(wish, &mut Cx::new(now, &mut out));
+            view.dialect_mut()
+                .on_person_request(wish, &mut Cx::new(now, &mut out));
         }
         out
     }

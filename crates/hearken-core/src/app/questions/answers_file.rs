@@ -77,7 +77,7 @@ impl Questions {
             return None;
         };
         let fit = match &question.body {
-            QuestionBody::Confirmation(asked) => match rule.wish() {
+            QuestionBody::Confirmation(asked) => match rule.effect() {
                 RuleEffect::Accept => {
                     may_accept(&rule, question, asked).then_some(PolicyDecision::Accept)
                 }
@@ -158,7 +158,7 @@ impl Questions {
             .iter()
             .map(|rule| {
                 let name = ("rule", Arg::Own(rule.name.clone()));
-                let key = match rule.wish() {
+                let key = match rule.effect() {
                     RuleEffect::Reject => "policy.rule.reject",
                     RuleEffect::Leave => "policy.rule.leave",
                     RuleEffect::Words(words) => {

@@ -122,7 +122,7 @@ impl Questions {
         self.note_said(cx);
         let (spoke, skipped) = (!cx.queue.is_idle(), cx.queue.skipped());
         let wishes = cx.queue.stop(cx.now.monotonic);
-        cx.wish(wishes);
+        cx.command_voice(wishes);
         self.note_stopped(cx);
         // Without an answer, the key or line would seem to be lost. The answer is not spoken: the person asked for
         // silence.

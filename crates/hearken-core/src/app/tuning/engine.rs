@@ -20,11 +20,11 @@ impl Tuning {
             VoiceEvent::Cues { heard } => cx.signals.cues_heard(heard),
             VoiceEvent::Ended(id) => {
                 let wishes = cx.queue.ended(id, cx.now.monotonic);
-                cx.wish(wishes);
+                cx.command_voice(wishes);
             }
             VoiceEvent::Cut(id) => {
                 let wishes = cx.queue.cut_short(id, cx.now.monotonic);
-                cx.wish(wishes);
+                cx.command_voice(wishes);
             }
             VoiceEvent::Notice { text } => {
                 cx.say(

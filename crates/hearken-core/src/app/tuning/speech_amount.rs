@@ -54,7 +54,7 @@ impl Tuning {
                 },
                 cx.now.monotonic,
             );
-            cx.wish(wishes);
+            cx.command_voice(wishes);
         }
         let name = ("agent", Arg::Name(name));
         if muted {
@@ -79,7 +79,7 @@ impl Tuning {
         cx.announcer.set_quiet(quiet);
         if quiet {
             let wishes = cx.queue.drop_unwanted(|_| true, cx.now.monotonic);
-            cx.wish(wishes);
+            cx.command_voice(wishes);
         }
         if quiet {
             cx.respond("quiet.on", &[]);

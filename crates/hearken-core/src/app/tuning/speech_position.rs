@@ -10,7 +10,7 @@ impl Tuning {
     pub(in crate::app) fn go_on(&self, cx: &mut AppCx) {
         let skipped = cx.queue.take_skipped();
         let (found, wishes) = cx.queue.go_on(cx.now.monotonic);
-        cx.wish(wishes);
+        cx.command_voice(wishes);
         if skipped > 0 {
             cx.respond("go_on.skipped", &[("n", Arg::own(skipped))]);
         }
@@ -31,7 +31,7 @@ impl Tuning {
     pub(in crate::app) fn go_back(&self, by: RewindUnit, cx: &mut AppCx) {
         match cx.queue.go_back(by, cx.now.monotonic) {
             Some(wishes) => {
-                cx.wish(wishes);
+                cx.command_voice(wishes);
                 cx.answer_unsaid("go_back.done", &[]);
             }
             None => cx.respond("go_back.nothing", &[]),

@@ -38,7 +38,7 @@ impl Dialect for Passing {
         taken.replies.push((request, reply.clone()));
     }
 
-    fn wish(&mut self, wish: &PersonRequest, _: &mut Cx<'_>) {
+    fn on_person_request(&mut self, wish: &PersonRequest, _: &mut Cx<'_>) {
         self.taken.lock().unwrap().wishes.push(wish.clone());
     }
 

@@ -110,7 +110,7 @@ impl A2aRig {
     /// Creates a run with the task `t1`, started here, active and streaming; returns the stream's number.
     pub fn busy() -> (Self, u64) {
         let mut run = Self::new();
-        run.wish(&PersonRequest::Prompt("do it".to_owned()));
+        run.person_request(&PersonRequest::Prompt("do it".to_owned()));
         let stream = run.call("SendStreamingMessage").number;
         run.piece(stream, json!({"task": task("t1", "SUBMITTED", "")}));
         (run, stream)

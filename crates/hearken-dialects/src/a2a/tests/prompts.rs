@@ -10,7 +10,7 @@ fn a_prompt_goes_on_in_its_conversation_and_waits_for_the_turn() {
         run.call("SendStreamingMessage").params["message"].get("contextId"),
         None
     );
-    run.wish(&PersonRequest::Prompt("more".to_owned()));
+    run.person_request(&PersonRequest::Prompt("more".to_owned()));
     assert_eq!(
         (run.told.as_slice(), run.made("SendStreamingMessage")),
         (["prompt.held"].as_slice(), 1)
@@ -27,7 +27,7 @@ fn a_prompt_goes_on_in_its_conversation_and_waits_for_the_turn() {
 #[test]
 fn an_answer_without_a_task_is_told_as_a_turn() {
     let mut run = A2aRig::new();
-    run.wish(&PersonRequest::Prompt("hello".to_owned()));
+    run.person_request(&PersonRequest::Prompt("hello".to_owned()));
     let stream = run.call("SendStreamingMessage").number;
     let mut said = message("m1", "AGENT", "Hello to you.");
     said["contextId"] = "c7".into();
@@ -36,7 +36,7 @@ fn an_answer_without_a_task_is_told_as_a_turn() {
     assert_eq!(run.said(), "Hello to you.");
     assert_eq!(run.last("session.started")["request_text"], "hello");
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
-    run.wish(&PersonRequest::Prompt("again".to_owned()));
+    run.person_request(&PersonRequest::Prompt("again".to_owned()));
     assert_eq!(
         run.call("SendStreamingMessage").params["message"]["contextId"],
         "c7"
@@ -47,11 +47,11 @@ fn an_answer_without_a_task_is_told_as_a_turn() {
 #[test]
 fn a_conversation_that_the_server_does_not_name_is_not_gone_on_with_by_a_name_of_ours() {
     let mut run = A2aRig::new();
-    run.wish(&PersonRequest::Prompt("hello".to_owned()));
+    run.person_request(&PersonRequest::Prompt("hello".to_owned()));
     let stream = run.call("SendStreamingMessage").number;
     run.piece(stream, json!({"message": message("m1", "AGENT", "Hello.")}));
     run.ends(stream);
-    run.wish(&PersonRequest::Prompt("again".to_owned()));
+    run.person_request(&PersonRequest::Prompt("again".to_owned()));
     let next = run.call("SendStreamingMessage").params;
     assert_eq!(next["message"].get("contextId"), None);
 }
@@ -60,8 +60,8 @@ fn a_conversation_that_the_server_does_not_name_is_not_gone_on_with_by_a_name_of
 fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
     for in_stream in [true, false] {
         let mut run = A2aRig::new();
-        run.wish(&PersonRequest::Prompt("one".to_owned()));
-        run.wish(&PersonRequest::Prompt("two".to_owned()));
+        run.person_request(&PersonRequest::Prompt("one".to_owned()));
+        run.person_request(&PersonRequest::Prompt("two".to_owned()));
         let number = run.call("SendStreamingMessage").number;
         if in_stream {
             run.news(&LinkEvent::Piece {
@@ -79,7 +79,7 @@ fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
         );
     }
     let mut run = A2aRig::new();
-    run.wish(&PersonRequest::Prompt("one".to_owned()));
+    run.person_request(&PersonRequest::Prompt("one".to_owned()));
     let number = run.call("SendStreamingMessage").number;
     run.answered(number, Err(Fault::TimedOut));
     assert_eq!(run.told, ["prompt.perhaps_taken"]);
@@ -89,7 +89,7 @@ fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
 fn an_agent_without_streams_is_asked_again_and_again() {
     let mut run = A2aRig::over(TransportKind::EventStream, None);
     run.connects(&card("1.0", false));
-    run.wish(&PersonRequest::Prompt("do it".to_owned()));
+    run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     run.answers("SendMessage", json!({"task": task("t1", "WORKING", "")}));
     let mut whole = task("t1", "WORKING", "");
     whole["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "One. "}]}]);
@@ -107,8 +107,8 @@ fn an_agent_without_streams_is_asked_again_and_again() {
 #[test]
 fn a_stop_is_asked_for_and_told_when_the_server_says_so() {
     let (mut run, stream) = A2aRig::busy();
-    run.wish(&PersonRequest::Stop);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
     assert_eq!(
         (
@@ -126,7 +126,7 @@ fn a_stop_is_asked_for_and_told_when_the_server_says_so() {
         (&end["cancelled_by"], run.count("session.cancelled")),
         (&json!("user"), 1)
     );
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told.last(), Some(&"stop_turn.none"));
     assert_eq!(run.faults, Vec::<String>::new());
 }
@@ -135,7 +135,7 @@ fn a_stop_is_asked_for_and_told_when_the_server_says_so() {
 fn a_stop_that_is_refused_is_told_and_the_question_stays() {
     let (mut run, stream) = A2aRig::busy();
     run.piece(stream, stands("t1", "INPUT_REQUIRED", "Which?"));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     run.refuses("CancelTask", -32002);
     assert_eq!(run.told.last(), Some(&"a2a.stop_failed"));
     assert_eq!(run.over, []);
@@ -153,27 +153,27 @@ fn a_wish_is_for_the_conversation_that_it_names() {
         .to_owned();
     let of =
         |agent: &str, wish: PersonRequest| PersonRequest::Of(AgentId::from(agent), Box::new(wish));
-    run.wish(&of("somebody", PersonRequest::Stop));
-    run.wish(&of("somebody", PersonRequest::Prompt("x".to_owned())));
+    run.person_request(&of("somebody", PersonRequest::Stop));
+    run.person_request(&of("somebody", PersonRequest::Prompt("x".to_owned())));
     assert_eq!(run.told, ["stop_turn.none", "prompt.nobody"]);
-    run.wish(&of(&agent, PersonRequest::Stop));
+    run.person_request(&of(&agent, PersonRequest::Stop));
     assert_eq!(run.made("CancelTask"), 1);
 }
 
 #[test]
 fn a_task_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
     let (mut run, stream) = A2aRig::busy();
-    run.wish(&PersonRequest::Prompt("more".to_owned()));
-    run.wish(&PersonRequest::Abandon);
+    run.person_request(&PersonRequest::Prompt("more".to_owned()));
+    run.person_request(&PersonRequest::Abandon);
     assert_eq!(
         run.told.last(),
         Some(&"stop_turn.none"),
         "it was not asked to stop"
     );
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert!(run.machine.connection().is_stopping);
     run.answers("CancelTask", task("t1", "WORKING", ""));
-    run.wish(&PersonRequest::Abandon);
+    run.person_request(&PersonRequest::Abandon);
     assert_eq!(run.kinds().last().unwrap(), "session.cancelled");
     let next = run.call("SendStreamingMessage");
     assert_eq!(next.params["message"]["parts"][0]["text"], "more");
@@ -187,11 +187,11 @@ fn a_task_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
 #[test]
 fn a_prompt_that_no_task_answers_can_be_given_up() {
     let mut run = A2aRig::new();
-    run.wish(&PersonRequest::Prompt("first".to_owned()));
+    run.person_request(&PersonRequest::Prompt("first".to_owned()));
     let first = run.call("SendStreamingMessage").number;
     assert!(run.machine.connection().in_turn);
-    run.wish(&PersonRequest::Prompt("second".to_owned()));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Prompt("second".to_owned()));
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["prompt.held", "prompt.given_up", "prompt.next"]);
     let second = run.call("SendStreamingMessage");
     assert_eq!(second.params["message"]["parts"][0]["text"], "second");

@@ -139,9 +139,9 @@ fn play(run: &mut A2aRig, step: TaskStep, number: &mut u64) {
             *number += 1;
             run.respond(*number, words);
         }
-        TaskStep::Prompt => run.wish(&PersonRequest::Prompt("more".to_owned())),
-        TaskStep::Abandon => run.wish(&PersonRequest::Abandon),
-        TaskStep::Stop => run.wish(&PersonRequest::Stop),
+        TaskStep::Prompt => run.person_request(&PersonRequest::Prompt("more".to_owned())),
+        TaskStep::Abandon => run.person_request(&PersonRequest::Abandon),
+        TaskStep::Stop => run.person_request(&PersonRequest::Stop),
         TaskStep::Wait(seconds) => run.after(Duration::from_secs(u64::from(seconds))),
         TaskStep::Lost => {
             run.lost();

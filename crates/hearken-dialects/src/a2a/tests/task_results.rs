@@ -161,7 +161,7 @@ fn an_answer_that_can_not_be_fetched_is_said_to_be_missing_and_nothing_hangs() {
     ];
     for way in ways {
         let (mut run, stream) = A2aRig::busy();
-        run.wish(&PersonRequest::Prompt("more".to_owned()));
+        run.person_request(&PersonRequest::Prompt("more".to_owned()));
         run.piece(stream, stands("t1", "COMPLETED", ""));
         way(&mut run);
         assert_eq!(run.told.last(), Some(&"a2a.not_fetched"));

@@ -118,7 +118,7 @@ fn the_old_version_is_read_as_the_new_one() {
     let mut run = A2aRig::over(TransportKind::EventStream, None);
     run.connects(&card("0.3", true));
     assert_eq!(run.told, ["a2a.attached", "a2a.no_list"]);
-    run.wish(&PersonRequest::Prompt("do it".to_owned()));
+    run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     let call = run.call("message/stream");
     assert_eq!(call.params["message"]["kind"], "message");
     assert_eq!(call.params["message"]["role"], "user");

@@ -64,7 +64,9 @@ fn replied(bench: &mut AaepBench, number: u64) -> Vec<DialectOutput> {
 
 fn wished(bench: &mut AaepBench, wish: &PersonRequest) -> Vec<DialectOutput> {
     let mut out = Vec::new();
-    bench.machine.wish(wish, &mut Cx::new(bench.now, &mut out));
+    bench
+        .machine
+        .on_person_request(wish, &mut Cx::new(bench.now, &mut out));
     out
 }
 

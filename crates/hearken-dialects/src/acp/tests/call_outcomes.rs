@@ -133,7 +133,7 @@ fn what_ran_when_the_person_stopped_is_stopped_whatever_the_agent_says() {
         let mut run = AcpRig::prompted();
         sleeps(&mut run);
         run.after(Duration::from_secs(2));
-        run.wish(&PersonRequest::Stop);
+        run.person_request(&PersonRequest::Stop);
         run.update(last.clone().unwrap_or_else(
             || json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "x"}}),
         ));
@@ -153,12 +153,12 @@ fn what_was_done_before_a_stop_or_in_spite_of_it_is_done() {
     let mut run = AcpRig::prompted();
     sleeps(&mut run);
     run.update(ends("c", "completed", &json!({})));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(end(&run).0, "success");
 
     let mut run = AcpRig::prompted();
     sleeps(&mut run);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     run.update(ends(
         "c",
         "completed",
@@ -168,7 +168,7 @@ fn what_was_done_before_a_stop_or_in_spite_of_it_is_done() {
 
     let mut run = AcpRig::prompted();
     run.update(call("e", "edit", "Edit", &json!({})));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     let diff = json!({"type": "diff", "path": "/work/a/x.txt", "oldText": "a\n", "newText": "b\n"});
     run.update(ends("e", "completed", &json!({"content": [diff]})));
     assert_eq!(

@@ -5,7 +5,7 @@ use super::*;
 /// Creates a client that wants to continue, of an agent with these capabilities for conversations.
 fn wanting(earlier: ConversationToContinue, capabilities: Value) -> AcpRig {
     let mut run = AcpRig::wanting(TransportKind::Lines, earlier);
-    run.wish(&PersonRequest::Prompt("go on".to_owned()));
+    run.person_request(&PersonRequest::Prompt("go on".to_owned()));
     run.news(&LinkEvent::Connected);
     run.sent.clear();
     run.told.clear();

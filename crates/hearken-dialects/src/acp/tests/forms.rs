@@ -133,7 +133,7 @@ fn a_form_is_declined_closed_and_cancelled() {
     run.elicits(&json!(4), &one);
     run.opens(&json!(5), "https://a.example/");
     let sent = run.sent.len();
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     run.elicits(&json!(6), &one);
     let cancel = answer("4", r#"{"action":"cancel"}"#);
     assert_eq!(run.frames()[sent + 1], cancel);

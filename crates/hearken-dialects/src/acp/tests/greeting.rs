@@ -14,7 +14,7 @@ const GREETING: &str = concat!(
 #[test]
 fn each_message_goes_out_in_its_turn_and_to_the_letter() {
     let mut run = AcpRig::new(TransportKind::Lines);
-    run.wish(&PersonRequest::Prompt("say \"hi\"\nand go".to_owned()));
+    run.person_request(&PersonRequest::Prompt("say \"hi\"\nand go".to_owned()));
     assert_eq!(
         (run.sent.len(), run.told.as_slice()),
         (0, &["prompt.early"][..])
@@ -45,7 +45,7 @@ fn each_message_goes_out_in_its_turn_and_to_the_letter() {
 #[test]
 fn a_prompt_during_a_turn_waits_for_its_end() {
     let mut run = AcpRig::prompted();
-    run.wish(&PersonRequest::Prompt("and then".to_owned()));
+    run.person_request(&PersonRequest::Prompt("and then".to_owned()));
     assert_eq!(
         (run.sent.len(), run.told.as_slice()),
         (0, &["prompt.held"][..])
@@ -54,12 +54,12 @@ fn a_prompt_during_a_turn_waits_for_its_end() {
     assert!(run.frames()[0].contains("\"id\":4,\"method\":\"session/prompt\""));
     assert!(run.frames()[0].contains("and then"));
     for _ in 0..40 {
-        run.wish(&PersonRequest::Prompt("more".to_owned()));
+        run.person_request(&PersonRequest::Prompt("more".to_owned()));
     }
     assert!(run.told.contains(&"prompt.too_many"));
     run.news(&LinkEvent::Ended);
     assert!(run.told.contains(&"prompt.unsent"));
-    run.wish(&PersonRequest::Prompt("more".to_owned()));
+    run.person_request(&PersonRequest::Prompt("more".to_owned()));
     assert_eq!(run.told.last(), Some(&"prompt.nobody"));
     assert_eq!(run.last("session.errored")["error_category"], "unknown");
     assert_eq!(run.faults, [""; 0]);
@@ -81,7 +81,7 @@ fn an_agent_that_can_not_begin_is_given_up_with_what_helps() {
     ] {
         let mut run = AcpRig::new(TransportKind::Lines);
         run.news(&LinkEvent::Connected);
-        run.wish(&PersonRequest::Prompt("go".to_owned()));
+        run.person_request(&PersonRequest::Prompt("go".to_owned()));
         run.frame(
             json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": greeting,
             "authMethods": []}}),

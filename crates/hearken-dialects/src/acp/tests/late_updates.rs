@@ -57,12 +57,12 @@ fn a_program_that_writes_for_ever_does_not_hold_back_the_end() {
 #[test]
 fn a_prompt_or_a_stop_waits_for_no_late_news() {
     let mut run = ended();
-    run.wish(&PersonRequest::Prompt("go on".to_owned()));
+    run.person_request(&PersonRequest::Prompt("go on".to_owned()));
     assert!(run.frames().last().unwrap().contains("session/prompt"));
     assert_eq!(run.count("session.completed"), 1);
     assert_eq!(run.count("session.started"), 2);
     let mut run = ended();
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.count("session.completed"), 1);
     assert_eq!(run.told.last().unwrap(), &"stop_turn.none");
 }

@@ -94,7 +94,7 @@ impl AcpRig {
     /// Creates a client that was prompted; the id of that prompt is 3.
     pub fn prompted() -> Self {
         let mut run = Self::open();
-        run.wish(&PersonRequest::Prompt("do it".to_owned()));
+        run.person_request(&PersonRequest::Prompt("do it".to_owned()));
         run.sent.clear();
         run
     }

@@ -122,7 +122,7 @@ fn who_chooses_a_mode_hears_first_who_decides_in_it() {
         ),
     ] {
         let mut run = claude(from, false, None);
-        run.wish(&PersonRequest::Set(Some("mode".to_owned())));
+        run.person_request(&PersonRequest::Set(Some("mode".to_owned())));
         run.respond(5, choice);
         let question = run.last("awaiting.clarification")["question"].clone();
         assert_eq!(question, asked);

@@ -115,7 +115,7 @@ fn a_stop_cancels_what_is_open_and_what_comes_until_the_agent_has_stopped() {
     let mut run = AcpRig::prompted();
     run.asks(&json!(1), &json!({"toolCallId": "a"}));
     run.asks(&json!(2), &json!({"toolCallId": "b"}));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     run.asks(&json!(3), &json!({"toolCallId": "c"}));
     let cancelled = |id: &str| outcome(id, r#"{"outcome":"cancelled"}"#);
     assert_eq!(
@@ -123,11 +123,11 @@ fn a_stop_cancels_what_is_open_and_what_comes_until_the_agent_has_stopped() {
         [CANCEL, &cancelled("1"), &cancelled("2"), &cancelled("3")]
     );
     assert_eq!(run.over, [QuestionEnd::Stopped], "only one was asked");
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.sent.len(), 4);
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "cancelled"}}));
     assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(
         run.told,
         [
@@ -152,7 +152,7 @@ fn a_call_that_a_stop_cancelled_is_told_only_if_it_is_made_all_the_same() {
     run.update(touch("in_progress"));
     run.asks(&json!(1), &json!({"toolCallId": "c"}));
     run.asks(&json!(2), &json!({"toolCallId": "d"}));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     run.update(json!({"sessionUpdate": "tool_call", "toolCallId": "e", "title": "t", "status": "in_progress"}));
     run.asks(&json!(3), &json!({"toolCallId": "e"}));
     run.after(Duration::from_secs(60));
@@ -180,7 +180,7 @@ fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
         &json!({"toolCallId": "a", "title": "Look at it"}),
     );
     run.decide(7, "accept", None);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.frames().len(), 2, "the answer and the stop");
     run.written(7, true);
     assert_eq!((run.frames().len(), run.over.len()), (2, 0));
@@ -191,7 +191,7 @@ fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
         &json!({"toolCallId": "a", "title": "Look at it"}),
     );
     run.decide(7, "accept", None);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     run.written(7, false);
     assert_eq!(run.frames()[2], outcome("1", r#"{"outcome":"cancelled"}"#));
     assert_eq!(run.settled, [(7, false)]);
@@ -228,7 +228,7 @@ fn what_the_agent_takes_back_is_answered_by_a_refusal_and_is_open_no_more() {
 fn the_reason_of_a_rejection_is_the_next_prompt() {
     let mut run = AcpRig::prompted();
     run.asks(&json!(1), &json!({"toolCallId": "a"}));
-    run.wish(&PersonRequest::Prompt("later".to_owned()));
+    run.person_request(&PersonRequest::Prompt("later".to_owned()));
     run.decide(7, "reject", Some("use a branch"));
     run.written(7, true);
     assert_eq!(run.told.last(), Some(&"acp.reason_follows"));
@@ -288,7 +288,7 @@ fn a_permission_whose_call_went_on_is_still_answered_when_it_is_taken_back_or_st
     };
     let mut run = AcpRig::prompted();
     went_on(&mut run);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     let cancelled = outcome("1", r#"{"outcome":"cancelled"}"#);
     assert_eq!(run.frames(), [CANCEL, &cancelled]);
     let mut run = AcpRig::prompted();

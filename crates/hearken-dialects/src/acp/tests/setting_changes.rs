@@ -60,7 +60,7 @@ fn a_setting_is_found_by_its_best_name_and_where_two_are_called_alike_it_is_aske
         ("session", "What do you want to change?"),
     ] {
         let mut run = offering(all.clone());
-        run.wish(&set(Some(what)));
+        run.person_request(&set(Some(what)));
         assert_eq!(question(&run), asked, "{what}");
     }
 }
@@ -107,7 +107,7 @@ fn the_mode_at_the_start_and_every_other_mode_are_announced_once() {
 #[test]
 fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     let mut run = offering(json!({"modes": modes()}));
-    run.wish(&set(None));
+    run.person_request(&set(None));
     assert_eq!(question(&run), "Mode is Ask. Change it to what?");
     assert_eq!(
         labels(&run),
@@ -131,7 +131,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
             r#"{"jsonrpc":"2.0","id":3,"method":"session/set_mode","params":{"sessionId":"s","modeId":"yolo"}}"#.to_owned()
         )]
     );
-    run.wish(&set(None));
+    run.person_request(&set(None));
     assert_eq!(run.told.last(), Some(&"acp.set.waits"));
     run.written(7, true);
     assert_eq!(
@@ -145,7 +145,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     run.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}));
     assert_eq!(run.told.len(), told, "it was told");
     // If the agent says nothing about it, the warning stands alone.
-    run.wish(&set(Some("mo")));
+    run.person_request(&set(Some("mo")));
     run.respond(8, "3");
     assert_eq!(
         question(&run),
@@ -164,7 +164,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
 #[test]
 fn options_and_switches_are_chosen_among_and_what_is_set_is_what_the_agent_says() {
     let mut run = offering(json!({"modes": modes(), "configOptions": options("a")}));
-    run.wish(&set(None));
+    run.person_request(&set(None));
     assert_eq!(
         labels(&run),
         ["Mode: Ask", "Model: Small", "Brave: off", "nothing"]
@@ -181,7 +181,7 @@ fn options_and_switches_are_chosen_among_and_what_is_set_is_what_the_agent_says(
     );
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"configOptions": options("b")}}));
     assert_eq!(run.told.last(), Some(&"acp.set.is"));
-    run.wish(&set(Some("3")));
+    run.person_request(&set(Some("3")));
     run.respond(8, "1");
     run.yes(9, true);
     run.written(9, true);
@@ -192,16 +192,16 @@ fn options_and_switches_are_chosen_among_and_what_is_set_is_what_the_agent_says(
     // The agent did not set it after all.
     run.frame(json!({"jsonrpc": "2.0", "id": 4, "result": {"configOptions": options("b")}}));
     assert_eq!(run.told.last(), Some(&"acp.set.other"));
-    run.wish(&set(Some("brave")));
+    run.person_request(&set(Some("brave")));
     run.respond(10, "1");
     run.yes(11, true);
     run.written(11, true);
     run.frame(json!({"jsonrpc": "2.0", "id": 5, "error": {"code": -32603, "message": "no"}}));
     assert_eq!(run.told.last(), Some(&"acp.set.refused"));
-    run.wish(&set(Some("nothing like it")));
+    run.person_request(&set(Some("nothing like it")));
     assert_eq!(run.told.last(), Some(&"acp.set.no_such"));
     for (what, answer) in [(None, "4"), (Some("1"), "4"), (Some("1"), "1")] {
-        run.wish(&set(what));
+        run.person_request(&set(what));
         run.respond(12, answer);
         assert_eq!(
             run.last("session.completed")["summary_normal"],
@@ -218,9 +218,9 @@ fn asking_anew_leaves_what_was_asked_and_many_values_are_offered_in_parts() {
         .collect();
     let option = json!([{"id": "model", "name": "Model", "type": "select", "currentValue": "0", "options": values}]);
     let mut run = offering(json!({"configOptions": option}));
-    run.wish(&set(None));
+    run.person_request(&set(None));
     let first = run.token();
-    run.wish(&set(None));
+    run.person_request(&set(None));
     run.respond_under(4, &first, "2");
     assert_eq!(run.settled, [(4, false)]);
     assert_eq!(labels(&run).len(), 32);
@@ -243,13 +243,13 @@ fn asking_anew_leaves_what_was_asked_and_many_values_are_offered_in_parts() {
 #[test]
 fn what_can_not_be_set_is_said() {
     let mut run = AcpRig::new(TransportKind::Lines);
-    run.wish(&set(None));
+    run.person_request(&set(None));
     run.news(&LinkEvent::Connected);
     run.frame(json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}}));
     run.frame(json!({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "s"}}));
-    run.wish(&set(None));
+    run.person_request(&set(None));
     run.news(&LinkEvent::Ended);
-    run.wish(&set(None));
+    run.person_request(&set(None));
     assert_eq!(
         run.told,
         [

@@ -30,7 +30,7 @@ fn authenticate(id: u64, way: &str) -> String {
 /// Creates a client with a held prompt, of an agent that requires signing in.
 fn wanting(ways: Value) -> AcpRig {
     let mut run = AcpRig::new(TransportKind::Lines);
-    run.wish(&PersonRequest::Prompt("go".to_owned()));
+    run.person_request(&PersonRequest::Prompt("go".to_owned()));
     run.news(&LinkEvent::Connected);
     run.frame(
         json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1, "authMethods": ways,
@@ -126,11 +126,11 @@ fn what_does_not_work_is_told_and_asked_again_and_an_answer_that_did_not_go_out_
 #[test]
 fn signing_in_is_taken_back_by_a_stop_and_asked_again_when_the_agent_says_so() {
     let mut run = wanting(ways());
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["stop_turn.none"], "nothing is under way");
     run.respond(6, "1");
     run.written(6, true);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(
         run.frames()[1],
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}"#
@@ -149,10 +149,10 @@ fn a_prompt_that_is_refused_for_it_is_kept_and_sent_when_somebody_is_signed_in()
         json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1, "authMethods": ways()}}),
     );
     run.frame(json!({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "s"}}));
-    run.wish(&PersonRequest::Prompt("do it".to_owned()));
+    run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     run.frame(refused(3));
     assert_eq!(run.last("session.errored")["error_category"], "unknown");
-    run.wish(&PersonRequest::Prompt("and this".to_owned()));
+    run.person_request(&PersonRequest::Prompt("and this".to_owned()));
     let sent = run.sent.len();
     run.respond(6, "1");
     run.written(6, true);

@@ -163,13 +163,13 @@ proptest! {
                 RandomStep::Set => {
                     run.update(json!({"sessionUpdate": "config_option_update", "configOptions": [{"id": "m", "name": "M",
                         "type": "select", "currentValue": "x", "options": [{"value": "x"}, {"value": "y"}]}]}));
-                    run.wish(&PersonRequest::Set(None));
+                    run.person_request(&PersonRequest::Set(None));
                 }
-                RandomStep::Prompt => run.wish(&PersonRequest::Prompt("more".to_owned())),
-                RandomStep::Abandon => run.wish(&PersonRequest::Abandon),
+                RandomStep::Prompt => run.person_request(&PersonRequest::Prompt("more".to_owned())),
+                RandomStep::Abandon => run.person_request(&PersonRequest::Abandon),
                 RandomStep::Stop => {
                     stops += 1;
-                    run.wish(&PersonRequest::Stop);
+                    run.person_request(&PersonRequest::Stop);
                 }
                 RandomStep::Wait(ms) => run.after(Duration::from_millis(u64::from(*ms))),
                 RandomStep::Ends(reason) => {

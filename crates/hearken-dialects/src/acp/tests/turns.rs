@@ -432,11 +432,11 @@ fn what_an_agent_does_unprompted_holds_up_neither_a_prompt_nor_a_stop() {
         run
     };
     let mut run = background();
-    run.wish(&PersonRequest::Prompt("go on".to_owned()));
+    run.person_request(&PersonRequest::Prompt("go on".to_owned()));
     assert!(run.frames()[0].contains("session/prompt"));
     assert_eq!(run.told, [""; 0], "it did not wait");
     let mut run = background();
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
     assert_eq!(run.faults, [""; 0]);
 }

@@ -87,7 +87,7 @@ fn answers_that_did_not_leave_are_given_again_and_such_that_may_have_are_not() {
 fn stopping_closes_what_is_asked_and_tells_the_agent() {
     let mut run = two();
     run.decide(1, "accept", None);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     let wanted = json!([{"interruptId": "i", "status": "cancelled"}, {"interruptId": "j", "status": "cancelled"}]);
     assert_eq!(run.posts[1]["resume"], wanted);
     assert_eq!(
@@ -231,7 +231,7 @@ fn the_older_interrupts_of_langgraph_go_back_as_it_wants_them() {
     assert_eq!(resume(&run), json!({"i0": "a", "i1": "b"}));
     run.taken();
     older(&mut run, &[json!("A?")], true);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(
         resume(&run),
         json!({"__agui_cancelled__": true, "interrupt_id": "i0"})

@@ -149,7 +149,7 @@ proptest! {
                 }
                 Move::Stop => {
                     stops += 1;
-                    run.wish(&PersonRequest::Stop);
+                    run.person_request(&PersonRequest::Stop);
                 }
                 Move::Wait => run.after(Duration::from_secs(2)),
                 Move::Lost(refused) if !run.waits => run.lost(if refused { Fault::Refused } else { Fault::Closed }),

@@ -165,7 +165,7 @@ fn leaving_a_run_cuts_its_connection_and_says_no_more_than_is_known() {
     let mut run = AguiRig::busy();
     run.text("m", "One. ");
     run.prompt("then this");
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["prompt.held", "agui.left"]);
     assert_eq!(run.anew, 1);
     let cancelled = run.last("session.cancelled");
@@ -174,7 +174,7 @@ fn leaving_a_run_cuts_its_connection_and_says_no_more_than_is_known() {
     assert_eq!(run.posts.len(), 2, "what waited is sent");
     run.taken();
     run.finishes(json!(null));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told.last(), Some(&"stop_turn.none"));
     assert_eq!(run.faults, Vec::<String>::new());
 }

@@ -149,7 +149,7 @@ fn prompts_go_to_its_channel_and_stay_until_they_are_confirmed() {
     );
     let third = run.server("listen", json!({"channel": true, "taken": 2}));
     assert!(run.is_held(third), "nothing waits any more");
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(
         run.told,
         [
@@ -197,7 +197,7 @@ fn a_prompt_to_the_agent_that_is_heard_by_its_hooks_goes_to_its_channel() {
     let hooked = run.last("session.started")["producer"]["agent_id"].clone();
     let id = run.server("listen", json!({"channel": true, "taken": 0}));
     let whom = AgentId::from(hooked.as_str().unwrap());
-    run.wish(&PersonRequest::Of(
+    run.person_request(&PersonRequest::Of(
         whom,
         Box::new(PersonRequest::Prompt("go on".to_owned())),
     ));
@@ -205,7 +205,7 @@ fn a_prompt_to_the_agent_that_is_heard_by_its_hooks_goes_to_its_channel() {
     run.server("announce", json!({"text": "Here."}));
     assert_eq!(run.last("output.streaming")["producer"]["agent_id"], hooked);
     let other = AgentId::from("claude_other");
-    run.wish(&PersonRequest::Of(
+    run.person_request(&PersonRequest::Of(
         other,
         Box::new(PersonRequest::Prompt("you".to_owned())),
     ));

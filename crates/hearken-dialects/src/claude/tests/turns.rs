@@ -289,8 +289,8 @@ fn what_can_not_be_understood_is_told_and_answered_with_nothing() {
 #[test]
 fn it_can_be_neither_told_what_to_do_nor_stopped_and_says_so() {
     let mut run = ClaudeRig::busy();
-    run.wish(&PersonRequest::Prompt("more".to_owned()));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Prompt("more".to_owned()));
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["prompt.only_heard", "stop_turn.only_heard"]);
     assert!(run.machine.connection().only_heard && !run.machine.connection().takes_prompts);
 }

@@ -269,7 +269,7 @@ fn a_greeting_that_is_refused_closes_the_source_and_an_end_ends_what_is_told() {
     let mut run = CodexRig::in_turn();
     run.news(&LinkEvent::Ended);
     assert_eq!(run.count("session.errored"), 1);
-    run.wish(&PersonRequest::Prompt("x".to_owned()));
+    run.person_request(&PersonRequest::Prompt("x".to_owned()));
     assert_eq!(run.told, ["prompt.nobody"]);
 }
 
@@ -296,6 +296,6 @@ fn a_thread_that_is_never_stored_is_left_aside_and_missed_only_if_it_is_the_pers
     assert_eq!(run.told, ["codex.not_stored"]);
     assert!(run.sent.is_empty());
     // A prompt goes to the one conversation that can be heard.
-    run.wish(&PersonRequest::Prompt("go on".to_owned()));
+    run.person_request(&PersonRequest::Prompt("go on".to_owned()));
     assert_eq!(run.sent[0].1["params"]["threadId"], "t");
 }

@@ -149,9 +149,9 @@ proptest! {
                     decided.push((request, "words"));
                     run.respond(request, Response::Text((*words).to_owned()));
                 }
-                RandomStep::Prompt => run.wish(&PersonRequest::Prompt("more".to_owned())),
-                RandomStep::Abandon => run.wish(&PersonRequest::Abandon),
-                RandomStep::Stop => run.wish(&PersonRequest::Stop),
+                RandomStep::Prompt => run.person_request(&PersonRequest::Prompt("more".to_owned())),
+                RandomStep::Abandon => run.person_request(&PersonRequest::Abandon),
+                RandomStep::Stop => run.person_request(&PersonRequest::Stop),
                 _ if !up => continue,
                 RandomStep::Begins => {
                     turns += 1;

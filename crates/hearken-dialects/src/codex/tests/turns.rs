@@ -215,15 +215,15 @@ fn two_threads_are_two_agents_and_neither_ends_the_others_turn() {
         .unwrap()
         .to_owned();
     let of_other = |wish| PersonRequest::Of(AgentId::from(other.as_str()), Box::new(wish));
-    run.wish(&of_other(PersonRequest::Stop));
+    run.person_request(&of_other(PersonRequest::Stop));
     assert_eq!(
         run.told.last(),
         Some(&"stop_turn.none"),
         "no other is stopped in its place"
     );
-    run.wish(&of_other(PersonRequest::Prompt("more".to_owned())));
+    run.person_request(&of_other(PersonRequest::Prompt("more".to_owned())));
     assert_eq!(run.sent.last().unwrap().1["params"]["threadId"], "s");
-    run.wish(&PersonRequest::Prompt("and".to_owned()));
+    run.person_request(&PersonRequest::Prompt("and".to_owned()));
     assert_eq!(
         run.sent.last().unwrap().1["params"]["threadId"],
         "t",
@@ -235,16 +235,16 @@ fn two_threads_are_two_agents_and_neither_ends_the_others_turn() {
 #[test]
 fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() {
     let mut run = CodexRig::joined();
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["stop_turn.none"]);
-    run.wish(&PersonRequest::Prompt("do it".to_owned()));
+    run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     let frame = &run.sent.last().unwrap().1;
     assert_eq!(
         (&frame["method"], &frame["params"]["input"][0]["text"]),
         (&json!("turn/start"), &json!("do it"))
     );
     run.begins("u", "do it");
-    run.wish(&PersonRequest::Prompt("and that".to_owned()));
+    run.person_request(&PersonRequest::Prompt("and that".to_owned()));
     let frame = run.sent.last().unwrap().1.clone();
     assert_eq!(
         (&frame["method"], &frame["params"]["expectedTurnId"]),
@@ -259,7 +259,7 @@ fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() 
     assert_eq!(run.told.last(), Some(&"codex.added"));
     // A connection lost before the server has answered the prompt is reported.
     let mut lost = CodexRig::joined();
-    lost.wish(&PersonRequest::Prompt("x".to_owned()));
+    lost.person_request(&PersonRequest::Prompt("x".to_owned()));
     lost.lose();
     assert_eq!(lost.told, ["codex.prompt_lost"]);
     lost.lose();
@@ -268,7 +268,7 @@ fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() 
     run.refuse("turn/steer", "no active turn");
     assert_eq!(run.sent.last().unwrap().1["method"], "turn/start");
     run.asks(json!(3), "c");
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(
         (run.told.last(), run.over.as_slice()),
         (
@@ -281,7 +281,7 @@ fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() 
         json!({"threadId": "t", "turnId": "u"})
     );
     assert!(run.answers().is_empty(), "the server cancels what it asked");
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told.last(), Some(&"stop_turn.stopping"));
     run.ends("u", "interrupted");
     run.resolved(json!(3));
@@ -331,19 +331,19 @@ fn a_stop_that_failed_or_was_lost_can_be_wished_again() {
             .count()
     };
     let mut run = CodexRig::in_turn();
-    run.wish(&PersonRequest::Stop);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
     run.refuse("turn/interrupt", "no");
     run.grant("thread/resume", &resumed("active"));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(stops(&run), 2, "{:?}", run.told);
     run.told.clear();
     run.lose();
     assert_eq!(run.told, ["codex.stop_lost"]);
     run.connect(&["t"]);
     run.grant("thread/resume", &resumed("active"));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(stops(&run), 3, "{:?}", run.told);
 }
 
@@ -353,17 +353,17 @@ fn which_of_several_conversations_is_meant_is_never_guessed() {
     run.connect(&["a", "b"]);
     run.told.clear();
     let sent = run.sent.len();
-    run.wish(&PersonRequest::Prompt("do it".to_owned()));
+    run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     assert_eq!(run.told, ["codex.which"]);
     for thread in ["a", "b"] {
         let turn = json!({"id": format!("u{thread}"), "items": [], "status": "inProgress"});
         run.frame(json!({"method": "turn/started", "params": {"threadId": thread, "turn": turn}}));
     }
     run.machine.last = None;
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["codex.which", "codex.which_stop"]);
     assert_eq!(run.sent.len(), sent, "nothing went out");
-    run.wish(&PersonRequest::Of(
+    run.person_request(&PersonRequest::Of(
         AgentId::from(super::super::client::agent("b").as_str()),
         Box::new(PersonRequest::Stop),
     ));
@@ -412,21 +412,21 @@ fn of_many_texts_none_is_said_again_after_a_loss() {
 #[test]
 fn a_turn_that_does_not_stop_can_be_left_and_a_prompt_without_a_turn_given_up() {
     let mut run = CodexRig::joined();
-    run.wish(&PersonRequest::Prompt("do it".to_owned()));
+    run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     assert!(run.machine.connection().in_turn);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["prompt.given_up"]);
     assert!(!run.machine.connection().in_turn);
     let mut run = CodexRig::joined();
     run.begins("u", "do it");
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert!(run.machine.connection().is_stopping);
-    run.wish(&PersonRequest::Abandon);
+    run.person_request(&PersonRequest::Abandon);
     assert_eq!(run.kinds().last().unwrap(), "session.cancelled");
     // Its end comes late, and says nothing new.
     run.ends("u", "interrupted");
     assert_eq!(run.count("session.cancelled"), 1);
-    run.wish(&PersonRequest::Prompt("next".to_owned()));
+    run.person_request(&PersonRequest::Prompt("next".to_owned()));
     assert_eq!(run.sent.last().unwrap().1["method"], "turn/start");
     assert!(run.faults.is_empty(), "{:?}", run.faults);
 }

@@ -285,8 +285,8 @@ fn nothing_is_asked_for_where_nothing_can_be_sent() {
     run.works("ses_a");
     run.says("permission.asked", touch("per_1", "c"));
     run.decide(1, "accept", None);
-    run.wish(&PersonRequest::Prompt("x".to_owned()));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Prompt("x".to_owned()));
+    run.person_request(&PersonRequest::Stop);
     assert!(run.calls.is_empty() && run.view_only == 1);
     assert_eq!(run.settled, [(1, false)]);
     assert_eq!(run.faults, Vec::<String>::new());

@@ -108,9 +108,9 @@ proptest! {
                         run.news(&LinkEvent::Answered { request: *request, outcome: Ok(answer) });
                     }
                 }
-                ServerStep::Abandon => run.wish(&PersonRequest::Abandon),
-                ServerStep::Stop => run.wish(&PersonRequest::Stop),
-                ServerStep::Prompt => run.wish(&PersonRequest::Prompt("more".to_owned())),
+                ServerStep::Abandon => run.person_request(&PersonRequest::Abandon),
+                ServerStep::Stop => run.person_request(&PersonRequest::Stop),
+                ServerStep::Prompt => run.person_request(&PersonRequest::Prompt("more".to_owned())),
                 ServerStep::Wait => run.after(Duration::from_secs(2)),
                 ServerStep::Lost => {
                     run.news(&LinkEvent::Lost { fault: Fault::Closed, retry_in: Duration::from_secs(1) });

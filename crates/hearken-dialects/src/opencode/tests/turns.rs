@@ -158,13 +158,13 @@ fn several_conversations_are_several_and_an_agent_that_works_for_one_is_none() {
 #[test]
 fn a_prompt_begins_a_conversation_or_goes_on_with_one_and_waits_for_its_turn() {
     let mut run = OpencodeRig::new();
-    run.wish(&PersonRequest::Prompt("do it".to_owned()));
+    run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     assert_eq!(run.posted(), ("/session", json!({})));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     let sent = json!({"parts": [{"type": "text", "text": "do it"}]});
     assert_eq!(run.posted(), ("/session/ses_a/prompt_async", sent));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
-    run.wish(&PersonRequest::Prompt("and this".to_owned()));
+    run.person_request(&PersonRequest::Prompt("and this".to_owned()));
     run.person("msg_1", "do it");
     run.works("ses_a");
     let posts = |run: &OpencodeRig| run.calls.iter().filter(|call| call.1 == "POST").count();
@@ -179,7 +179,7 @@ fn a_prompt_begins_a_conversation_or_goes_on_with_one_and_waits_for_its_turn() {
     );
     run.answers("/session/ses_a/prompt_async", 500, &Value::Null);
     assert_eq!(run.told, ["prompt.held", "prompt.perhaps_taken"]);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told.last(), Some(&"stop_turn.none"));
 }
 
@@ -188,8 +188,8 @@ fn a_stop_is_asked_for_once_and_told_when_it_is_done() {
     let mut run = OpencodeRig::busy();
     run.shell("c", "running");
     run.says("permission.asked", touch("per_1", "c"));
-    run.wish(&PersonRequest::Stop);
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
     assert_eq!(run.posted().0, "/session/ses_a/abort");
     run.says("permission.asked", touch("per_2", "d"));
@@ -208,7 +208,7 @@ fn a_stop_is_asked_for_once_and_told_when_it_is_done() {
     assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
     // A stop that did not arrive changes nothing, and the questions left out meanwhile are asked.
     let mut run = OpencodeRig::busy();
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Stop);
     run.fails("/session/ses_a/abort", Fault::Refused);
     assert_eq!(run.told.last(), Some(&"opencode.stop_failed"));
     run.says("permission.asked", touch("per_2", "d"));
@@ -226,14 +226,14 @@ fn a_wish_for_one_conversation_goes_to_that_one() {
         PersonRequest::Of(AgentId::from(agent), Box::new(wish))
     };
     let stop = of(&run, "ses_a", PersonRequest::Stop);
-    run.wish(&stop);
+    run.person_request(&stop);
     assert_eq!(run.posted().0, "/session/ses_a/abort");
     run.rests("ses_b");
     let prompt = of(&run, "ses_b", PersonRequest::Prompt("more".to_owned()));
-    run.wish(&prompt);
+    run.person_request(&prompt);
     assert_eq!(run.posted().0, "/session/ses_b/prompt_async");
     let nobody = PersonRequest::Of(AgentId::from("x"), Box::new(PersonRequest::Stop));
-    run.wish(&nobody);
+    run.person_request(&nobody);
     assert_eq!(run.told.last(), Some(&"stop_turn.none"));
 }
 
@@ -244,12 +244,12 @@ fn a_prompt_that_was_taken_and_begins_nothing_is_told_once_and_holds_nothing_up(
         posts.count()
     };
     let mut run = OpencodeRig::new();
-    run.wish(&PersonRequest::Prompt("first".to_owned()));
+    run.person_request(&PersonRequest::Prompt("first".to_owned()));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     run.after(Duration::from_secs(60));
     assert_eq!(run.told, [""; 0], "it is not known to be taken");
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
-    run.wish(&PersonRequest::Prompt("second".to_owned()));
+    run.person_request(&PersonRequest::Prompt("second".to_owned()));
     run.after(Duration::from_secs(29));
     assert_eq!((sent(&run), run.told.as_slice()), (1, &["prompt.held"][..]));
     run.after(Duration::from_secs(1));
@@ -268,7 +268,7 @@ fn a_prompt_that_was_taken_and_begins_nothing_is_told_once_and_holds_nothing_up(
     run.works("ses_a");
     assert_eq!(run.last("session.started")["request_text"], "first");
     assert_eq!(run.told.len(), 3, "nobody else said it");
-    run.wish(&PersonRequest::Prompt("third".to_owned()));
+    run.person_request(&PersonRequest::Prompt("third".to_owned()));
     assert_eq!(run.told.last(), Some(&"prompt.held"));
     run.rests("ses_a");
     assert_eq!(run.posted().1["parts"][0]["text"], "third");
@@ -277,7 +277,7 @@ fn a_prompt_that_was_taken_and_begins_nothing_is_told_once_and_holds_nothing_up(
 #[test]
 fn a_prompt_whose_turn_has_begun_is_never_told_as_late() {
     let mut run = OpencodeRig::new();
-    run.wish(&PersonRequest::Prompt("do it".to_owned()));
+    run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     run.person("msg_1", "do it");
     run.works("ses_a");
@@ -285,7 +285,7 @@ fn a_prompt_whose_turn_has_begun_is_never_told_as_late() {
     run.after(Duration::from_secs(60));
     run.rests("ses_a");
     assert_eq!(run.told, [""; 0]);
-    run.wish(&PersonRequest::Prompt("more".to_owned()));
+    run.person_request(&PersonRequest::Prompt("more".to_owned()));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     run.works("ses_a");
     run.after(Duration::from_secs(60));
@@ -295,17 +295,17 @@ fn a_prompt_whose_turn_has_begun_is_never_told_as_late() {
 #[test]
 fn nothing_waits_for_what_is_late_whatever_becomes_of_the_next() {
     let mut run = OpencodeRig::new();
-    run.wish(&PersonRequest::Prompt("first".to_owned()));
+    run.person_request(&PersonRequest::Prompt("first".to_owned()));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     // The prompt came back, and still no turn begins.
     run.person("msg_1", "first");
     run.after(Duration::from_secs(30));
     assert_eq!(run.told, ["opencode.not_begun"]);
-    run.wish(&PersonRequest::Prompt("second".to_owned()));
+    run.person_request(&PersonRequest::Prompt("second".to_owned()));
     run.answers("/session/ses_a/prompt_async", 500, &Value::Null);
     run.after(Duration::from_secs(60));
-    run.wish(&PersonRequest::Prompt("third".to_owned()));
+    run.person_request(&PersonRequest::Prompt("third".to_owned()));
     assert_eq!(run.told, ["opencode.not_begun", "prompt.perhaps_taken"]);
     assert_eq!(run.posted().1["parts"][0]["text"], "third");
     // A turn may end before its prompt is known to be accepted.
@@ -322,10 +322,10 @@ fn a_prompt_that_comes_to_nothing_is_told_and_holds_nothing_up() {
     let error = |words: &str| json!({"sessionID": "ses_a", "error": {"name": "UnknownError", "data": {"message": words}}});
     let posted = |run: &OpencodeRig| run.posted().1["parts"][0]["text"].clone();
     let mut run = OpencodeRig::new();
-    run.wish(&PersonRequest::Prompt("first".to_owned()));
+    run.person_request(&PersonRequest::Prompt("first".to_owned()));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
-    run.wish(&PersonRequest::Prompt("second".to_owned()));
+    run.person_request(&PersonRequest::Prompt("second".to_owned()));
     assert_eq!(posted(&run), "first");
     run.says("session.error", error("no such model"));
     assert_eq!(run.told, ["prompt.held", "opencode.no_turn"]);
@@ -349,30 +349,30 @@ fn a_prompt_that_comes_to_nothing_is_told_and_holds_nothing_up() {
 fn a_prompt_that_never_came_back_holds_nothing_up_when_the_turn_is_over() {
     let mut run = OpencodeRig::busy();
     run.rests("ses_a");
-    run.wish(&PersonRequest::Prompt("first".to_owned()));
+    run.person_request(&PersonRequest::Prompt("first".to_owned()));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     run.works("ses_a");
     run.rests("ses_a");
-    run.wish(&PersonRequest::Prompt("second".to_owned()));
+    run.person_request(&PersonRequest::Prompt("second".to_owned()));
     assert_eq!(run.posted().1["parts"][0]["text"], "second");
 }
 
 #[test]
 fn a_stop_says_what_becomes_of_what_waits() {
     let mut run = OpencodeRig::busy();
-    run.wish(&PersonRequest::Prompt("after it".to_owned()));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Prompt("after it".to_owned()));
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["prompt.held", "stop_turn.asked_to_stop.then"]);
 }
 
 #[test]
 fn a_turn_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
     let mut run = OpencodeRig::busy();
-    run.wish(&PersonRequest::Prompt("next".to_owned()));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Prompt("next".to_owned()));
+    run.person_request(&PersonRequest::Stop);
     run.answers("/session/ses_a/abort", 200, &json!(true));
     assert!(run.machine.connection().is_stopping);
-    run.wish(&PersonRequest::Abandon);
+    run.person_request(&PersonRequest::Abandon);
     assert_eq!(run.kinds().last().unwrap(), "session.cancelled");
     assert_eq!(run.told.last(), Some(&"prompt.next"));
     assert_eq!(run.posted().1["parts"][0]["text"], "next");
@@ -384,11 +384,11 @@ fn a_prompt_whose_turn_does_not_begin_can_be_stopped_like_a_turn() {
     let mut run = OpencodeRig::busy();
     run.rests("ses_a");
     run.told.clear();
-    run.wish(&PersonRequest::Prompt("first".to_owned()));
+    run.person_request(&PersonRequest::Prompt("first".to_owned()));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     assert!(run.machine.connection().in_turn);
-    run.wish(&PersonRequest::Prompt("second".to_owned()));
-    run.wish(&PersonRequest::Stop);
+    run.person_request(&PersonRequest::Prompt("second".to_owned()));
+    run.person_request(&PersonRequest::Stop);
     assert_eq!(run.told, ["prompt.held", "prompt.given_up", "prompt.next"]);
     assert_eq!(run.posted().1["parts"][0]["text"], "second");
     assert_eq!(run.faults, Vec::<String>::new());

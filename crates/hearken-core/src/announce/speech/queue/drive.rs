@@ -45,11 +45,11 @@ impl SpeechQueue {
     /// Stops the utterance that the engine is speaking, and returns it.
     pub(super) fn take_playing(
         &mut self,
-        wishes: &mut Vec<VoiceCommand>,
+        commands: &mut Vec<VoiceCommand>,
     ) -> Option<PlayingUtterance> {
         let playing = self.playing.take()?;
         self.stopping = Some(playing.utterance);
-        wishes.push(VoiceCommand::Hush);
+        commands.push(VoiceCommand::Hush);
         self.impatient_at = None;
         Some(playing)
     }

@@ -86,7 +86,8 @@ impl Bridge {
             None => wish,
         };
         let mut out = Vec::new();
-        link.machine.wish(&wish, &mut Cx::new(now, &mut out));
+        link.machine
+            .on_person_request(&wish, &mut Cx::new(now, &mut out));
         self.carry_out(id, out, now);
     }
 }
