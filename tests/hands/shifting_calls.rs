@@ -92,7 +92,7 @@ impl ShiftedCall {
         if !self.input.values().any(is_said) {
             return Err(format!("{:?} says nothing of it", asked.action));
         }
-        let deed = question.attached.deed.as_ref();
+        let deed = question.attached.action_details.as_ref();
         let counted = deed.map(|deed| deed.unsaid.as_slice()).unwrap_or_default();
         for (name, value) in &self.input {
             // A command is said in words, and never merely counted.

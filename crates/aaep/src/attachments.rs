@@ -31,7 +31,7 @@ pub struct Attachments {
     /// The agent's plan.
     pub plan: Vec<PlanStep>,
     /// What the call does, if the translator knows.
-    pub deed: Option<ActionDetails>,
+    pub action_details: Option<ActionDetails>,
     /// Facts about the call beyond AAEP's fields.
     pub call: Option<CallFacts>,
     /// The values of the choices of a question that can't be undone.
@@ -229,7 +229,7 @@ impl Attachments {
         });
         let output = self.output.iter().flat_map(|output| &output.lines);
         let plan = self.plan.iter().map(|step| line(&step.words));
-        let deed = self.deed.iter().map(ActionDetails::weight);
+        let deed = self.action_details.iter().map(ActionDetails::weight);
         let choices = self.final_choices.iter().map(|value| line(value));
         let call = self.call.iter().map(|call| line(&call.title));
         choices.sum::<usize>()
@@ -265,7 +265,7 @@ impl Attachments {
             }
             map.insert("plan".to_owned(), steps.into());
         }
-        if let Some(deed) = &self.deed {
+        if let Some(deed) = &self.action_details {
             map.insert("deed".to_owned(), deed.write());
         }
         if let Some(call) = &self.call {
@@ -312,7 +312,7 @@ impl Attachments {
         Self {
             changes,
             plan: plan.collect(),
-            deed: own
+            action_details: own
                 .get("deed")
                 .and_then(Value::as_object)
                 .map(ActionDetails::read),
@@ -497,7 +497,7 @@ mod tests {
                 words: "look".to_owned(),
                 stage: PlanStage::UnderWay,
             }],
-            deed: Some(ActionDetails {
+            action_details: Some(ActionDetails {
                 commands: vec!["ls".to_owned()],
                 paths: vec!["src".to_owned()],
                 ..ActionDetails::default()

@@ -351,7 +351,7 @@ fn handoff() -> BoxedStrategy<Event> {
 fn attached() -> BoxedStrategy<Attachments> {
     (vec(text(), 0..3), vec(text(), 0..3))
         .prop_map(|(commands, final_choices)| Attachments {
-            deed: (!commands.is_empty()).then(|| ActionDetails {
+            action_details: (!commands.is_empty()).then(|| ActionDetails {
                 commands,
                 ..ActionDetails::default()
             }),

@@ -274,7 +274,7 @@ impl Sessions {
         args: Option<&str>,
         call_id: Option<&ToolCallId>,
     ) -> Option<Danger> {
-        let deed = context.envelope.attached.deed.as_ref();
+        let deed = context.envelope.attached.action_details.as_ref();
         let is_of_call = |question: &&Question| match &question.body {
             QuestionBody::Confirmation(asked) => {
                 call_id.is_some() && asked.tool_call_id.as_ref() == call_id
@@ -284,7 +284,7 @@ impl Sessions {
         // The latest question is the one that was accepted.
         let all = self.questions_of_team(context.key);
         let of_call = all.into_iter().rev().find(is_of_call)?;
-        let differs = match (deed, of_call.attached.deed.as_ref()) {
+        let differs = match (deed, of_call.attached.action_details.as_ref()) {
             (Some(deed), Some(asked)) => deed.differs_from(asked),
             // Without a translator's data, the names and arguments in the events decide.
             (Some(_) | None, Some(_) | None) => of_call.is_for_another(tool, args),

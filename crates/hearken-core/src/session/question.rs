@@ -550,7 +550,7 @@ impl Question {
             return None;
         };
         let action = asked.action.trim();
-        let deed = self.attached.deed.as_ref()?;
+        let deed = self.attached.action_details.as_ref()?;
         let is_it = deed.commands.iter().any(|command| command.trim() == action);
         is_it.then_some(asked.action.as_str())
     }
@@ -561,7 +561,7 @@ impl Question {
         let QuestionBody::Confirmation(asked) = &self.body else {
             return None;
         };
-        match &self.attached.deed {
+        match &self.attached.action_details {
             Some(deed) => deed.reject_only,
             None => is_silent(asked).then_some(RejectOnly::Silent),
         }

@@ -268,7 +268,7 @@ impl Sessions {
     /// Opens a question; returns `None` if it is already known under the same token.
     pub(super) fn open(&mut self, context: &mut Context, body: QuestionBody) -> Option<QuestionId> {
         let envelope = context.envelope;
-        let body = body.narrowed(envelope.attached.deed.as_ref());
+        let body = body.narrowed(envelope.attached.action_details.as_ref());
         if !self.can_keep(context.key, &body, &envelope.attached) {
             self.dropped.unasked += 1;
             return None;
@@ -411,7 +411,7 @@ impl Sessions {
         let QuestionBody::Confirmation(asked) = body else {
             return None;
         };
-        let deed = context.envelope.attached.deed.as_ref()?;
+        let deed = context.envelope.attached.action_details.as_ref()?;
         let call = asked
             .tool_call_id
             .as_ref()

@@ -393,7 +393,10 @@ impl ComparedCall<'_> {
     /// Returns the share of a question's words that the call names, in percent; `None` if it is too small.
     fn names(&self, question: &Question, action: &NamedWords) -> Option<usize> {
         // If translators state exactly what both do, nothing else decides.
-        if let (Some(deed), Some(asked)) = (&self.envelope.attached.deed, &question.attached.deed) {
+        if let (Some(deed), Some(asked)) = (
+            &self.envelope.attached.action_details,
+            &question.attached.action_details,
+        ) {
             return deed.is_same_as(asked).then_some(100);
         }
         let args = self.event.args_summary.as_deref().map(digest_of_text);
@@ -417,7 +420,8 @@ impl ComparedCall<'_> {
         if !self.envelope.is_translated() {
             return false;
         }
-        let is_known = self.envelope.attached.deed.is_some() && question.attached.deed.is_some();
+        let is_known = self.envelope.attached.action_details.is_some()
+            && question.attached.action_details.is_some();
         match question.asked_tool() {
             Some(tool) if tool != self.event.tool => true,
             // A tool's name may be one of these kinds.

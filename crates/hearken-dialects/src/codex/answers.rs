@@ -139,7 +139,7 @@ impl Thread {
             left_out += approvals::unallowed(&mut choices);
         } else {
             let call = self.told().and_then(|(turn, _)| turn.calls.get(&key));
-            let many = call.is_some_and(|call| call.deeds() >= MOST_CHANGES);
+            let many = call.is_some_and(|call| call.change_count() >= MOST_CHANGES);
             if many || approvals::is_cut(&news) {
                 let title = news.title.clone();
                 context.extend(title.map(|title| ("question".to_owned(), title)));

@@ -239,8 +239,9 @@ impl Call {
     pub fn wrote_down(&self) -> Option<&[PlanStep]> {
         let has_words = |step: &PlanStep| !step.words.trim().is_empty();
         let is_plan = self.is_list && !self.plan.is_empty() && self.plan.iter().all(has_words);
-        let is_all =
-            self.status == CallStatus::Completed && self.deeds() == 0 && self.places.is_empty();
+        let is_all = self.status == CallStatus::Completed
+            && self.change_count() == 0
+            && self.places.is_empty();
         (is_plan && is_all).then_some(&self.plan)
     }
 
@@ -338,7 +339,7 @@ impl Call {
     }
 
     /// Returns the number of its changes to files.
-    pub fn deeds(&self) -> usize {
+    pub fn change_count(&self) -> usize {
         self.edits.len() + self.also.len()
     }
 
@@ -359,7 +360,7 @@ impl Call {
             changes: self.edits.clone(),
             output,
             plan: Vec::new(),
-            deed: Some(self.deed()),
+            action_details: Some(self.action_details()),
             call: None,
             final_choices: Vec::new(),
             unanswered: false,

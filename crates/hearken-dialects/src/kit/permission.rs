@@ -72,7 +72,7 @@ pub struct PermissionBody {
 impl PermissionBody {
     /// Returns it without the names of earlier changes, which belong only to the act of asking.
     fn comparable(mut self) -> Self {
-        if let Some(deed) = &mut self.attached.deed {
+        if let Some(deed) = &mut self.attached.action_details {
             deed.changed.clear();
         }
         self
@@ -200,9 +200,9 @@ impl Permission {
             extra_context,
             ..AwaitingConfirmation::default()
         };
-        let deed = call.deed();
+        let deed = call.action_details();
         let attached = Attachments {
-            deed: Some(ActionDetails {
+            action_details: Some(ActionDetails {
                 changed: self.changed.clone(),
                 reject_only: self.only(call),
                 other: self.other.clone(),

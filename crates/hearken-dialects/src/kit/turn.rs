@@ -319,7 +319,7 @@ impl Turn {
         // The turn went on after the rejection.
         self.rejected = false;
         let attached = Attachments {
-            deed: Some(call.deed()),
+            action_details: Some(call.action_details()),
             call: Some(call.facts(&teller.words)),
             ..Attachments::default()
         };

@@ -66,7 +66,7 @@ impl Announcer {
     /// forbids it.
     pub fn may_be_one_step(&self, question: &Question) -> bool {
         let known = self.grounds.folders.contains_key(&question.key.link);
-        let deed = question.attached.deed.is_some();
+        let deed = question.attached.action_details.is_some();
         let cleared = || {
             let found = self.found_of(question);
             found.is_some_and(|found| found.is_cleared(self.grounds.one_step_project))
@@ -79,7 +79,7 @@ impl Announcer {
             return None;
         };
         let folder = self.grounds.folder(question.key.link);
-        match &question.attached.deed {
+        match &question.attached.action_details {
             Some(deed) => Some(found(deed, folder)),
             None => Some(found(&deed_of(asked)?, folder)),
         }
@@ -180,7 +180,7 @@ impl Announcer {
         let QuestionBody::Confirmation(asked) = &question.body else {
             return String::new();
         };
-        let names = match &question.attached.deed {
+        let names = match &question.attached.action_details {
             Some(deed) => deed.unsaid.clone(),
             None => unsaid(asked),
         };
@@ -200,7 +200,7 @@ impl Announcer {
     pub(super) fn reject_only(&self, question: &Question) -> String {
         let other = question
             .attached
-            .deed
+            .action_details
             .as_ref()
             .map_or("", |deed| deed.other.as_str());
         let key = match question.reject_only() {
@@ -218,7 +218,7 @@ impl Announcer {
     pub(super) fn changed(&self, question: &Question) -> String {
         let names = question
             .attached
-            .deed
+            .action_details
             .as_ref()
             .map_or(&[][..], |deed| deed.changed.as_slice());
         if names.is_empty() && question.replaces.is_none() {

@@ -332,7 +332,7 @@ fn facts_of(change: &Change) -> Option<&CallFacts> {
 
 /// Returns whether the call that a change is about runs a command.
 fn runs_command(change: &Change) -> bool {
-    let deed = change.attached.deed.as_ref();
+    let deed = change.attached.action_details.as_ref();
     deed.is_some_and(|deed| !deed.commands.is_empty())
 }
 

@@ -47,5 +47,5 @@ impl AgentsThatAsked {
 
 /// Returns whether a call changed files, if its translator or its command shows that.
 fn changes(attached: &Attachments) -> bool {
-    !attached.changes.is_empty() || attached.deed.as_ref().is_some_and(changes_files)
+    !attached.changes.is_empty() || attached.action_details.as_ref().is_some_and(changes_files)
 }

@@ -117,7 +117,7 @@ impl Call {
     }
 
     /// Returns what exactly it does.
-    pub fn deed(&self) -> ActionDetails {
+    pub fn action_details(&self) -> ActionDetails {
         let places = [
             "path",
             "file_path",
