@@ -104,7 +104,7 @@ pub struct App {
     links: Links,
     review: Review,
     tuning: Tuning,
-    hands: KeyInput,
+    key_input: KeyInput,
     run: Run,
     questions: Questions,
     prompts: Prompts,
@@ -173,7 +173,7 @@ impl App {
             links,
             review: Review::default(),
             tuning: Tuning::new(setup.config.voice.delivery(), tongue),
-            hands: KeyInput::new(setup.keymap, filter, Scanning::new(setup.scan)),
+            key_input: KeyInput::new(setup.keymap, filter, Scanning::new(setup.scan)),
             cx: AppCx {
                 now: Now {
                     monotonic: Duration::ZERO,
@@ -187,7 +187,7 @@ impl App {
                 queue,
                 doing: Activity::default(),
                 answers: KeyResponses::default(),
-                holding: HeldAnnouncements::default(),
+                held_announcements: HeldAnnouncements::default(),
                 signals: Signals::new(voice),
                 keeps: setup.keeps,
                 catching_up: BTreeMap::new(),
@@ -240,7 +240,7 @@ impl App {
                     | TerminalInput::Noise => {}
                 }
                 let scene = self.scan_scene();
-                let facts = self.hands.stroke(stroke, scene, &mut self.cx);
+                let facts = self.key_input.stroke(stroke, scene, &mut self.cx);
                 self.pass(facts);
             }
             Input::Pointed { at, read } => self.point(at, read),
@@ -251,7 +251,7 @@ impl App {
             }
             Input::LineBegun => {
                 self.review.note_hand(self.cx.now.monotonic);
-                self.cx.holding.begin_line();
+                self.cx.held_announcements.begin_line();
             }
             Input::LineLeft => self.cx.line_over(),
             Input::Voice(event) => {

@@ -42,7 +42,7 @@ impl App {
         let may = self.may_point(read);
         self.review.note_hand(self.cx.now.monotonic);
         self.cx.end_second_step(read);
-        self.hands.hand(read, &mut self.cx);
+        self.key_input.hand(read, &mut self.cx);
         match at.filter(|_| may) {
             Some(PointerTarget::Conversation(number)) => self.command(Command::GoTo(Some(number))),
             Some(PointerTarget::Entry(id)) => {
@@ -179,7 +179,7 @@ impl App {
                 let prompts = self.prompts.takes_prompts(&self.links);
                 let works = self.prompts.stops_work(&self.links);
                 let scene = HelpScene::new(shown, meant, prompts, works);
-                key_help::help(self.hands.keymap(), scene, cx);
+                key_help::help(self.key_input.keymap(), scene, cx);
             }
             Command::AllHelp => key_help::all_help(cx),
             Command::Quit => {
@@ -249,7 +249,10 @@ impl App {
                 let typed = line.value().trim().to_owned();
                 self.review.submit_search(typed, cx);
             }
-            Activity::Prompting { whom, line } => {
+            Activity::Prompting {
+                conversation: whom,
+                line,
+            } => {
                 let (whom, typed) = (whom.clone(), line.value().trim().to_owned());
                 return self.prompts.submit_prompt(&whom, &typed, &self.links, cx);
             }
@@ -281,7 +284,7 @@ impl App {
     fn change_language(&mut self, to: Option<&str>) {
         if self
             .tuning
-            .set_language(to, self.hands.keymap(), &mut self.cx)
+            .set_language(to, self.key_input.keymap(), &mut self.cx)
         {
             // The title also contains words.
             self.questions.retitle();

@@ -24,7 +24,7 @@ impl App {
         for fact in facts {
             match fact {
                 AppFact::Command(command, by) => self.run(command, by),
-                AppFact::Typed => self.hands.tell_typed(&mut self.cx),
+                AppFact::Typed => self.key_input.tell_typed(&mut self.cx),
                 AppFact::StopSpeech => self.questions.stop_speech(&mut self.cx),
                 AppFact::Detailed(Some(question)) => {
                     self.review.offer_changes(question, &mut self.cx);
@@ -327,12 +327,15 @@ impl App {
             Timer::Stream => self.cx.announcer.deadline(),
             Timer::Retry => self.questions.retry_due(),
             Timer::SecondStep => self.cx.second_step_ends(),
-            Timer::Scan if self.hands.is_automatic() => {
-                self.hands.scan_due(self.scan_scene(), &self.cx)
+            Timer::Scan if self.key_input.is_automatic() => {
+                self.key_input.scan_due(self.scan_scene(), &self.cx)
             }
             Timer::Scan => None,
             Timer::Line => {
-                let both = [self.cx.holding.deadline(), self.cx.holding.decided_by()];
+                let both = [
+                    self.cx.held_announcements.deadline(),
+                    self.cx.held_announcements.decided_by(),
+                ];
                 both.into_iter().flatten().min()
             }
             Timer::Alarm => self.questions.alarm_due(),
@@ -380,7 +383,7 @@ impl App {
             }
             Timer::Retry => self.retry(),
             Timer::SecondStep => self.cx.end_second_step(self.cx.now.monotonic),
-            Timer::Scan => self.hands.scan_on(self.scan_scene(), &mut self.cx),
+            Timer::Scan => self.key_input.scan_on(self.scan_scene(), &mut self.cx),
             Timer::Line => self.cx.tick_line(),
             Timer::Alarm => self.questions.alarm(&mut self.cx),
             Timer::Steady => {

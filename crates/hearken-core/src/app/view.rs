@@ -46,7 +46,7 @@ impl App {
 
     /// Returns the key assignments.
     pub fn keymap(&self) -> &Keymap {
-        self.hands.keymap()
+        self.key_input.keymap()
     }
 
     /// Returns the settings.
@@ -299,8 +299,8 @@ impl App {
 
     /// Returns everything that a person's switches can select at the moment; `None` if they use none.
     pub fn scanned_items(&self) -> Option<Vec<String>> {
-        let scans = self.hands.scans();
-        scans.then(|| self.hands.scanned_items(self.scan_scene(), &self.cx))
+        let scans = self.key_input.scans();
+        scans.then(|| self.key_input.scanned_items(self.scan_scene(), &self.cx))
     }
 
     /// Returns whether any agent takes prompts.
@@ -391,7 +391,7 @@ impl App {
     /// Returns the announcement of the item that a switch would select.
     pub fn scanned(&self) -> Option<AnnouncementId> {
         let shown = self.questions.shown().map(|shown| shown.question);
-        self.hands.scanned(self.mode(), shown)
+        self.key_input.scanned(self.mode(), shown)
     }
 
     /// Returns the label of quoted words, with the agent's name or without.

@@ -385,13 +385,13 @@ impl Claude {
     /// Handles a wish that may be for one agent: a prompt is handed to its channel, if it has one.
     fn wished_of(
         &mut self,
-        whom: Option<&AgentId>,
+        agent: Option<&AgentId>,
         wish: &PersonRequest,
         out: &mut Vec<DialectOutput>,
     ) {
         match wish {
             PersonRequest::Of(whom, wish) => self.wished_of(Some(whom), wish, out),
-            PersonRequest::Prompt(text) if self.servers.prompt(whom, text, out) => {}
+            PersonRequest::Prompt(text) if self.servers.prompt(agent, text, out) => {}
             PersonRequest::Prompt(_)
             | PersonRequest::Terms(_)
             | PersonRequest::Stop

@@ -53,14 +53,14 @@ impl Codex {
     /// Carries out a wish: for the agent that is named, otherwise for the one with the latest activity.
     pub(super) fn wish_of(
         &mut self,
-        whom: Option<&AgentId>,
+        agent: Option<&AgentId>,
         wish: &PersonRequest,
         cx: &mut Cx<'_>,
     ) {
         match wish {
-            PersonRequest::Prompt(prompt) => self.prompt(whom, prompt, cx.out),
-            PersonRequest::Stop => self.stop(whom, cx),
-            PersonRequest::Abandon => self.abandon(whom, cx),
+            PersonRequest::Prompt(prompt) => self.prompt(agent, prompt, cx.out),
+            PersonRequest::Stop => self.stop(agent, cx),
+            PersonRequest::Abandon => self.abandon(agent, cx),
             PersonRequest::Set(_) => cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("settings.none"))),

@@ -46,11 +46,11 @@ impl Synadia {
     /// Whether several fit.
     fn meant(
         &self,
-        whom: Option<&AgentId>,
+        agent: Option<&AgentId>,
         fits: impl Fn(&SynadiaAgent) -> bool,
     ) -> Result<String, bool> {
         let all = self.agents.values();
-        let mut all = all.filter(|agent| match whom {
+        let mut all = all.filter(|agent| match agent {
             Some(whom) => agent_id(&agent.subject) == whom.as_str(),
             None => fits(agent),
         });

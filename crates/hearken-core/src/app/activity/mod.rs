@@ -37,7 +37,7 @@ pub(super) enum Activity {
     /// Typing a prompt for an agent.
     Prompting {
         /// The conversation that it goes to.
-        whom: Conversation,
+        conversation: Conversation,
         /// The text typed so far.
         line: tui_input::Input,
     },
@@ -71,7 +71,7 @@ impl Activity {
     /// Begins a prompt for an agent, with nothing typed.
     pub(super) fn prompting(whom: Conversation) -> Self {
         Self::Prompting {
-            whom,
+            conversation: whom,
             line: tui_input::Input::default(),
         }
     }
@@ -84,7 +84,9 @@ impl Activity {
             Self::Answering { question, .. } => Mode::Editing(question.0),
             Self::Choosing(choices) => Mode::Choosing(choices.question().0, choices.typed()),
             Self::Searching(_) => Mode::Searching,
-            Self::Prompting { whom, .. } => Mode::Prompting(whom.link.0),
+            Self::Prompting {
+                conversation: whom, ..
+            } => Mode::Prompting(whom.link.0),
             Self::Helping { .. } => Mode::Help,
             Self::Quitting => Mode::Quitting,
             Self::Leaving(link) => Mode::Leaving(link.0),

@@ -16,12 +16,12 @@ impl AppCx {
     /// Shows an announcement, now or when lines may be written again.
     pub(in crate::app) fn put(&mut self, told: Arc<Announcement>) {
         let lines = self.face.manner() == AnswerMethod::Lines;
-        if self.holding.waits(&told) || (lines && self.waits_for_decision(&told)) {
-            self.holding.keep(told);
+        if self.held_announcements.waits(&told) || (lines && self.waits_for_decision(&told)) {
+            self.held_announcements.keep(told);
             return;
         }
         if let Some(QuestionRelation::Asks(id)) = told.about {
-            self.holding.wrote(id);
+            self.held_announcements.wrote(id);
         }
         self.effects.push(Effect::Show(told));
     }
@@ -29,11 +29,11 @@ impl AppCx {
     /// Hands an announcement to the voice, now or when the line that is being typed is done.
     pub(super) fn utter(&mut self, told: Arc<Announcement>) {
         if self.waits_for_line(&told) {
-            self.holding.hush(told, self.now.monotonic);
+            self.held_announcements.hush(told, self.now.monotonic);
             return;
         }
         if self.waits_for_decision(&told) {
-            self.holding.postpone(told);
+            self.held_announcements.postpone(told);
             return;
         }
         let wishes = self.queue.push(told, self.now.monotonic);
@@ -43,7 +43,9 @@ impl AppCx {
     fn waits_for_line(&self, told: &Announcement) -> bool {
         self.is_typing()
             && match (told.class, told.about) {
-                (Class::Alert, Some(QuestionRelation::Tells(id))) => self.holding.is_unsaid(id),
+                (Class::Alert, Some(QuestionRelation::Tells(id))) => {
+                    self.held_announcements.is_unsaid(id)
+                }
                 (Class::Alert, Some(QuestionRelation::Asks(_)) | None) => true,
                 (Class::Response | Class::Outcome | Class::Activity | Class::Stream, _) => false,
             }
@@ -52,7 +54,7 @@ impl AppCx {
     /// Returns whether an announcement asks a question, or is about one not yet asked, while another one is
     /// being decided. A question with little time left waits for nothing.
     pub(super) fn waits_for_decision(&self, told: &Announcement) -> bool {
-        let Some(deciding) = self.holding.deciding() else {
+        let Some(deciding) = self.held_announcements.deciding() else {
             return false;
         };
         match told.about {
@@ -64,7 +66,7 @@ impl AppCx {
                 left.is_none_or(|at| at.saturating_sub(told.at.monotonic) > SHORT)
             }
             Some(QuestionRelation::Tells(id)) if told.class == Class::Alert => {
-                self.holding.is_unsaid(id) || self.holding.is_unwritten(id)
+                self.held_announcements.is_unsaid(id) || self.held_announcements.is_unwritten(id)
             }
             Some(_) | None => false,
         }
@@ -72,7 +74,7 @@ impl AppCx {
 
     fn is_typing(&self) -> bool {
         match self.face.manner() {
-            AnswerMethod::Lines | AnswerMethod::Program => self.holding.is_typing(),
+            AnswerMethod::Lines | AnswerMethod::Program => self.held_announcements.is_typing(),
             AnswerMethod::Keys => self.doing.is_typing(),
         }
     }
@@ -82,14 +84,16 @@ impl AppCx {
         let step = self.doing.second_step();
         let step = step.map(|step| (step.question(), step.since()));
         let step = step.filter(|_| self.face.manner() != AnswerMethod::Program);
-        if self.holding.decide(step, self.now.monotonic) && self.holding.goes_on() {
+        if self.held_announcements.decide(step, self.now.monotonic)
+            && self.held_announcements.goes_on()
+        {
             self.write_waiting();
         }
         if !self.is_typing() {
-            if self.holding.deciding().is_some() {
+            if self.held_announcements.deciding().is_some() {
                 return;
             }
-            for told in self.holding.take_unsaid() {
+            for told in self.held_announcements.take_unsaid() {
                 if let Some(told) = self.fresh(told) {
                     let wishes = self.queue.push(told, self.now.monotonic);
                     self.command_voice(wishes);
@@ -98,14 +102,14 @@ impl AppCx {
             return;
         }
         if self
-            .holding
+            .held_announcements
             .deadline()
             .is_none_or(|at| self.now.monotonic < at)
         {
             return;
         }
-        self.holding.note_told();
-        let key = if self.holding.has_unsaid_question() {
+        self.held_announcements.note_told();
+        let key = if self.held_announcements.has_unsaid_question() {
             "hold.question"
         } else {
             "hold.urgent"
@@ -138,7 +142,7 @@ impl AppCx {
 
     /// Handles the end of a line, done or abandoned.
     pub(in crate::app) fn line_over(&mut self) {
-        if self.holding.end_line() {
+        if self.held_announcements.end_line() {
             self.write_waiting();
         }
     }
@@ -147,19 +151,19 @@ impl AppCx {
     pub(in crate::app) fn hold(&mut self) {
         if self.face.is_json() {
             self.respond("hold.never", &[]);
-        } else if self.holding.is_held() {
-            let n = self.holding.let_go();
+        } else if self.held_announcements.is_held() {
+            let n = self.held_announcements.let_go();
             self.respond("hold.off", &[("n", Arg::own(n))]);
             self.write_waiting();
         } else {
-            self.holding.hold();
+            self.held_announcements.hold();
             self.respond("hold.on", &[]);
         }
     }
 
     /// Writes what waits.
     fn write_waiting(&mut self) {
-        let (waiting, left_out) = self.holding.take_waiting();
+        let (waiting, left_out) = self.held_announcements.take_waiting();
         if left_out > 0 {
             let args = [("n", Arg::own(left_out))];
             self.say(
@@ -174,19 +178,19 @@ impl AppCx {
         }
         let sessions = &self.sessions;
         let open = |id: QuestionId| sessions.question(id).is_some_and(Question::is_open);
-        self.holding.keep_open(open);
+        self.held_announcements.keep_open(open);
     }
 
     /// Writes everything that waits, because the program ends.
     pub(in crate::app) fn release_all(&mut self) {
-        self.holding.end_line();
-        self.holding.let_go();
-        self.holding.decide(None, self.now.monotonic);
+        self.held_announcements.end_line();
+        self.held_announcements.let_go();
+        self.held_announcements.decide(None, self.now.monotonic);
         self.write_waiting();
     }
 
     /// Returns whether a question is announced but not written yet.
     pub(in crate::app) fn is_unwritten(&self, question: &Question) -> bool {
-        self.holding.is_unwritten(question.id)
+        self.held_announcements.is_unwritten(question.id)
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct AppCx {
     /// The answers to the last key.
     pub(super) answers: KeyResponses,
     /// What waits to be written or spoken.
-    pub(super) holding: HeldAnnouncements,
+    pub(super) held_announcements: HeldAnnouncements,
     pub(super) signals: Signals,
     /// Whether a recording is made.
     pub(super) keeps: bool,

@@ -65,7 +65,11 @@ impl Prompts {
 
     /// Completes the typed command, and reads its description.
     pub(in crate::app) fn complete(&self, links: &Links, cx: &mut AppCx) {
-        let Activity::Prompting { whom, line } = &cx.doing else {
+        let Activity::Prompting {
+            conversation: whom,
+            line,
+        } = &cx.doing
+        else {
             return;
         };
         let (link, typed) = (whom.link, line.value().to_owned());

@@ -145,7 +145,7 @@ impl Prompts {
     /// Sends the typed prompt.
     pub(in crate::app) fn submit_prompt(
         &mut self,
-        whom: &Conversation,
+        conversation: &Conversation,
         text: &str,
         links: &Links,
         cx: &mut AppCx,
@@ -155,44 +155,47 @@ impl Prompts {
             return Vec::new();
         }
         cx.doing = Activity::Watching;
-        self.send_prompt(whom, text, links, cx)
+        self.send_prompt(conversation, text, links, cx)
     }
 
     fn send_prompt(
         &mut self,
-        whom: &Conversation,
+        conversation: &Conversation,
         text: &str,
         links: &Links,
         cx: &mut AppCx,
     ) -> AppFacts {
-        if links.get(whom.link).is_none_or(|view| view.is_over()) {
+        if links
+            .get(conversation.link)
+            .is_none_or(|view| view.is_over())
+        {
             cx.respond("prompt.nobody", &[]);
             return Vec::new();
         }
         self.keep(text);
         self.invitation = Invitation::Over;
-        let agent = self.name_of_prompted(whom, links, cx);
+        let agent = self.name_of_prompted(conversation, links, cx);
         if let Some(agent) = &agent {
             cx.respond("prompt.to", &[("agent", Arg::Name(agent.clone()))]);
         }
         cx.keep_prompt(text, agent.as_deref());
-        self.check_command(whom.link, text, links, cx);
-        self.want_of(whom, PersonRequest::Prompt(text.to_owned()), cx.now)
+        self.check_command(conversation.link, text, links, cx);
+        self.want_of(conversation, PersonRequest::Prompt(text.to_owned()), cx.now)
     }
 
     /// Sends a wish to one of the agents behind a source.
     pub(super) fn want_of(
         &mut self,
-        whom: &Conversation,
+        conversation: &Conversation,
         wish: PersonRequest,
         now: Now,
     ) -> AppFacts {
-        self.stuck.stir(whom.link, now);
-        let wish = match &whom.agent {
+        self.stuck.stir(conversation.link, now);
+        let wish = match &conversation.agent {
             Some(agent) => PersonRequest::Of(agent.clone(), Box::new(wish)),
             None => wish,
         };
-        vec![AppFact::Wanted(whom.link, wish)]
+        vec![AppFact::Wanted(conversation.link, wish)]
     }
 
     /// Handles one of the two steps of stopping an agent's work.

@@ -50,20 +50,20 @@ impl Prompts {
     /// Notes that a stop was sent, if there is work to stop.
     pub(in crate::app) fn stop_sent(
         &mut self,
-        whom: Conversation,
+        conversation: Conversation,
         number: Option<usize>,
         links: &Links,
         now: Now,
     ) {
-        let stops = is_stopping(&whom, links);
-        let stop = stops.then(|| SentStop::new(whom, number, now.monotonic));
+        let stops = is_stopping(&conversation, links);
+        let stop = stops.then(|| SentStop::new(conversation, number, now.monotonic));
         self.stuck.set_stop(stop);
     }
 
     /// Returns the name of an agent that was asked to stop and has not.
     pub(in crate::app) fn not_stopping(&self, links: &Links, cx: &AppCx) -> Option<String> {
         let stop = self.stuck.stop().filter(|stop| stop.is_told())?;
-        let whom = stop.whom();
+        let whom = stop.conversation();
         if !is_stopping(whom, links) {
             return None;
         }
@@ -75,7 +75,7 @@ impl Prompts {
         let Some(stop) = self.stuck.take_due_stop(cx.now) else {
             return;
         };
-        if !is_stopping(stop.whom(), links) {
+        if !is_stopping(stop.conversation(), links) {
             self.stuck.set_stop(None);
             return;
         }
@@ -83,7 +83,7 @@ impl Prompts {
             .face
             .pick("stop_turn.no_effect.keys", "stop_turn.no_effect.lines");
         let agent = self
-            .name_of_prompted(stop.whom(), links, cx)
+            .name_of_prompted(stop.conversation(), links, cx)
             .unwrap_or_default();
         let number = stop.number().map(|number| number.to_string());
         let args = [
@@ -96,18 +96,18 @@ impl Prompts {
     /// Handles another stop of work that was asked to stop before; returns `None` if there is no such work.
     pub(super) fn stop_again(
         &mut self,
-        whom: &Conversation,
+        conversation: &Conversation,
         links: &Links,
         cx: &mut AppCx,
     ) -> Option<AppFacts> {
-        let told = self.stuck.stop_of(whom)?.is_told();
-        if !is_stopping(whom, links) {
+        let told = self.stuck.stop_of(conversation)?.is_told();
+        if !is_stopping(conversation, links) {
             self.stuck.set_stop(None);
             return None;
         }
         if told {
             self.stuck.set_stop(None);
-            return Some(self.want_of(whom, PersonRequest::Abandon, cx.now));
+            return Some(self.want_of(conversation, PersonRequest::Abandon, cx.now));
         }
         cx.respond("stop_turn.stopping", &[]);
         Some(Vec::new())

@@ -67,7 +67,7 @@ impl QuietPeriod {
 /// A stop that was sent.
 #[derive(Debug, Clone)]
 pub(super) struct SentStop {
-    whom: Conversation,
+    conversation: Conversation,
     /// The number that the person used, if any.
     number: Option<usize>,
     since: Duration,
@@ -79,7 +79,7 @@ impl SentStop {
     pub(super) fn new(whom: Conversation, number: Option<usize>, since: Duration) -> Self {
         let told = false;
         Self {
-            whom,
+            conversation: whom,
             number,
             since,
             told,
@@ -87,8 +87,8 @@ impl SentStop {
     }
 
     /// Returns the conversation that is to stop.
-    pub(super) fn whom(&self) -> &Conversation {
-        &self.whom
+    pub(super) fn conversation(&self) -> &Conversation {
+        &self.conversation
     }
 
     /// Returns the number that the person used, if any.
@@ -168,7 +168,7 @@ impl StuckWork {
 
     /// Returns the stop that was sent to a conversation, if it was the last one.
     pub(super) fn stop_of(&self, whom: &Conversation) -> Option<&SentStop> {
-        self.stop.as_ref().filter(|stop| stop.whom == *whom)
+        self.stop.as_ref().filter(|stop| stop.conversation == *whom)
     }
 
     /// Returns, once, the stop that has had no effect for long.

@@ -179,7 +179,7 @@ impl Questions {
             return;
         };
         // It waited for the previous question, and is being asked at this moment.
-        if class == Class::Alert && cx.holding.is_asked_now(id, cx.now.monotonic) {
+        if class == Class::Alert && cx.held_announcements.is_asked_now(id, cx.now.monotonic) {
             return;
         }
         self.note_said(cx);

@@ -38,7 +38,7 @@ fn switch(stage: &mut Stage, step: &str, auto_ms: u64) {
         ..ScanConfig::default()
     };
     let keys = Scan::new(&settings, &Keymap::default()).unwrap();
-    stage.app.hands.set_scanning(Scanning::new(keys));
+    stage.app.key_input.set_scanning(Scanning::new(keys));
 }
 
 impl Stage {

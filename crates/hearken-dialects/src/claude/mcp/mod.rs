@@ -283,12 +283,12 @@ impl ToolServers {
     /// Hands a prompt to the agent that is meant, or to the only one. Returns false if the agent takes none.
     pub fn prompt(
         &mut self,
-        whom: Option<&AgentId>,
+        agent: Option<&AgentId>,
         text: &str,
         out: &mut Vec<DialectOutput>,
     ) -> bool {
         let is_meant = |run: &ToolServerRun| {
-            let id = whom.is_none_or(|whom| run.teller.writer.agent_id() == whom.as_str());
+            let id = agent.is_none_or(|whom| run.teller.writer.agent_id() == whom.as_str());
             id && run.takes_prompts()
         };
         let names = self.runs.iter().filter(|(_, run)| is_meant(run));
