@@ -57,7 +57,7 @@ use crate::protocol::Now;
 use crate::transport::{LinkHandle, LinkNews, LinkSettings, Recorder, Source};
 use crate::voice::{self, VoiceHandle, VoiceSink};
 
-pub(crate) use crate::app::told;
+pub(crate) use crate::app::phrase_text;
 pub use crate::dialect::ConversationToContinue;
 /// Runs the process that speaks with the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
@@ -528,7 +528,7 @@ impl Shell {
     ) {
         for effect in effects.drain(..) {
             match effect {
-                Effect::Show(told) => output.show(app, told),
+                Effect::Show(told) => output.show(app, phrase_text),
                 Effect::Link { link, order } => feeds.carry_out(link, order),
                 Effect::Speak(utterance) => self.speak(utterance),
                 Effect::Hush => {

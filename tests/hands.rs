@@ -271,7 +271,7 @@ impl HandsRig {
         self.model.in_sight(&token, at);
         let showing = match self.app.mode() {
             Mode::Choosing(..) => QuestionVisibility::Choices(shown.question),
-            _ => QuestionVisibility::Page(VisiblePage::whole(shown.question)),
+            _ => QuestionVisibility::Page(VisiblePage::single_page(shown.question)),
         };
         Input::Drawn { showing, at }
     }

@@ -6,7 +6,7 @@
 use crate::announce::normalise::clean;
 use crate::announce::{Arg, Detail, Phrases, Reason};
 use crate::link::{Phrase, PhraseArg};
-use crate::runtime::told;
+use crate::runtime::phrase_text;
 
 /// The part of the program's surroundings that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl DoctorFinding {
 
     /// Returns the finding as one line: the label, the message, the remedy.
     pub fn line(&self, words: &Phrases) -> String {
-        let text = sentence(&told(words, &self.text));
+        let text = sentence(&phrase_text(words, &self.text));
         let (key, remedy) = match &self.grade {
             Grade::Fine => ("doctor.line", None),
             Grade::Weak { remedy } => ("doctor.line.weak", Some(remedy)),
@@ -128,7 +128,7 @@ impl DoctorFinding {
         let Some(remedy) = remedy else {
             return format!("{head}: {text}\n");
         };
-        let remedy = sentence(&told(words, remedy));
+        let remedy = sentence(&phrase_text(words, remedy));
         let before = words.text("doctor.remedy", &[]);
         format!("{head}: {text} {before}: {remedy}\n")
     }
@@ -143,8 +143,8 @@ impl DoctorFinding {
         let object = serde_json::json!({
             "part": self.part.name(),
             "grade": grade,
-            "text": clean(&told(words, &self.text)),
-            "remedy": remedy.map(|remedy| clean(&told(words, remedy)).into_owned()),
+            "text": clean(&phrase_text(words, &self.text)),
+            "remedy": remedy.map(|remedy| clean(&phrase_text(words, remedy)).into_owned()),
         });
         format!("{object}\n")
     }

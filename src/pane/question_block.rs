@@ -114,7 +114,7 @@ fn second_step(
             focus,
             showing: QuestionVisibility::Page(VisiblePage {
                 change: drawn,
-                ..VisiblePage::whole(shown.question)
+                ..VisiblePage::single_page(shown.question)
             }),
         };
     }

@@ -73,5 +73,5 @@ fn response(view: View<'_>, told: &Announcement, width: u16, style: Style) -> Ve
 fn is_read(view: View<'_>, told: &Announcement) -> bool {
     view.app
         .change_read()
-        .is_some_and(|read| read.told == told.id)
+        .is_some_and(|read| read.announcement == told.id)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::announce::normalise::clean;
 use crate::announce::{Arg, Phrases, Reason};
-use crate::app::told;
+use crate::app::phrase_text;
 use crate::config::closest;
 use crate::dialect::{AgentProgram, ConversationToContinue, KnownAgent, known_agents};
 use crate::platform::files::{self, callable, open_to_read};
@@ -161,7 +161,7 @@ fn listed(one: &StartCandidate, words: &Phrases) -> String {
         ("sign_in", Arg::Own(words.text("run.list.sign_in", &ways))),
     ];
     let who = agent.who_decides();
-    args.extend(who.map(|who| ("who", Arg::Own(told(words, &who)))));
+    args.extend(who.map(|who| ("who", Arg::Own(phrase_text(words, &who)))));
     if *is_here {
         return words.text("run.list.installed", &args);
     }

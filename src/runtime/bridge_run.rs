@@ -12,7 +12,7 @@ use std::time::Instant;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::announce::{Arg, Phrases, Reason};
-use crate::app::{Exit, Input, told};
+use crate::app::{Exit, Input, phrase_text};
 use crate::bridge::{Bridge, BridgeEffect, BridgeInput};
 use crate::broker::{BrokerAddress, BrokerEvent, BrokerRequest};
 use crate::cli::BridgeArguments;
@@ -516,7 +516,7 @@ impl BridgeShell {
                 (Phrase::new(key).with("n", number), true)
             }
         };
-        let line = told(words, &phrase);
+        let line = phrase_text(words, &phrase);
         if is_for_watchers {
             self.take(BridgeInput::Tell(phrase), outlet);
         }
@@ -534,7 +534,7 @@ impl BridgeShell {
             self.take(BridgeInput::Forgets, outlet);
         }
         let number = PhraseArg::Own(count.to_string());
-        Some(told(
+        Some(phrase_text(
             words,
             &Phrase::new("bridge.left_out").with("n", number),
         ))

@@ -243,7 +243,10 @@ impl FaceOutput {
     fn shown(&mut self, shown: Vec<(TextEffect, Duration)>, app: &App, facts: &mut Vec<Input>) {
         for (shows, at) in shown {
             match shows {
-                TextEffect::Told(told) => facts.push(Input::Written { told, at }),
+                TextEffect::Told(told) => facts.push(Input::Written {
+                    announcement: told,
+                    at,
+                }),
                 // A frame drawn for a different terminal size says nothing about this one.
                 TextEffect::Frame(_, upheavals) if upheavals != self.upheavals => {}
                 TextEffect::Frame(showing, _) => {

@@ -299,7 +299,7 @@ pub(super) fn recording(file: &Path) -> Recording {
         })
         .collect();
     Recording {
-        made: recorded.made,
+        made_at: recorded.made,
         answers,
     }
 }

@@ -301,7 +301,7 @@ impl ShiftingRig {
         });
         let showing = match self.app.mode() {
             Mode::Choosing(..) => QuestionVisibility::Choices(question),
-            _ => QuestionVisibility::Page(VisiblePage::whole(question)),
+            _ => QuestionVisibility::Page(VisiblePage::single_page(question)),
         };
         if found != self.in_sight {
             self.in_sight = found;

@@ -197,7 +197,7 @@ impl Stage {
         if self.app.wants_sight()
             && let Some((shown, _)) = self.app.shown()
         {
-            let showing = QuestionVisibility::Page(VisiblePage::whole(shown.question));
+            let showing = QuestionVisibility::Page(VisiblePage::single_page(shown.question));
             let at = self.now.monotonic;
             self.feed(Input::Drawn { showing, at });
         }
@@ -223,7 +223,10 @@ impl Stage {
                         self.objects.push(linear::json(&self.app, &told));
                         self.told.push(Arc::clone(&told));
                         let at = self.now.monotonic;
-                        pending.push(Input::Written { told, at });
+                        pending.push(Input::Written {
+                            announcement: told,
+                            at,
+                        });
                     }
                     Effect::Speak(utterance) => {
                         assert!(self.playing.is_none(), "two utterances at once");

@@ -67,7 +67,7 @@ pub use app_setup::{EndCondition, LineSource, Recording, Setup, SourceSetup, Spe
 pub use change_visibility::VisibleChange;
 pub use dialect_wording::EveryLanguage;
 pub use effect::{Effect, Exit, LinkOrder, Notice, Noticed, RecordedFact};
-pub use fault_words::told;
+pub use fault_words::phrase_text;
 pub use input::{Input, PointerTarget};
 pub(crate) use links::starts;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
@@ -266,7 +266,10 @@ impl App {
                 self.questions.note_said(&mut self.cx);
             }
             Input::Drawn { showing, at } => self.questions.drawn(showing, at, &mut self.cx),
-            Input::Written { told, at } => self.questions.written(&told, at),
+            Input::Written {
+                announcement: told,
+                at,
+            } => self.questions.written(&told, at),
             Input::Deadline => {}
             Input::Terminate => {
                 let facts =

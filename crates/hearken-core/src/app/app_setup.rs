@@ -151,7 +151,7 @@ impl SourceSetup {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recording {
     /// When it was made, if known.
-    pub made: Option<Timestamp>,
+    pub made_at: Option<Timestamp>,
     /// The answers that were sent while it was made, and when, by the number of the question's event, from 1.
     pub answers: BTreeMap<u64, (Answer, Timestamp)>,
 }

@@ -39,7 +39,7 @@ impl Conversation {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conversations {
     /// The conversations by their numbers.
-    known: BTreeMap<usize, Conversation>,
+    by_number: BTreeMap<usize, Conversation>,
     /// The numbers by their conversations.
     numbers: BTreeMap<Conversation, usize>,
     /// The highest number so far.
@@ -54,32 +54,32 @@ impl Conversations {
         if let Some(number) = self.numbers.get(conversation) {
             return *number;
         }
-        if self.known.len() >= MOST {
-            let mut others = self.known.keys().copied();
+        if self.by_number.len() >= MOST {
+            let mut others = self.by_number.keys().copied();
             let oldest = others.find(|number| Some(*number) != self.chosen);
-            if let Some(left_out) = oldest.and_then(|number| self.known.remove(&number)) {
+            if let Some(left_out) = oldest.and_then(|number| self.by_number.remove(&number)) {
                 self.numbers.remove(&left_out);
             }
         }
         self.last += 1;
         self.numbers.insert(conversation.clone(), self.last);
-        self.known.insert(self.last, conversation.clone());
+        self.by_number.insert(self.last, conversation.clone());
         self.last
     }
 
     /// Returns the number of a conversation that has one.
-    pub(super) fn known(&self, conversation: &Conversation) -> Option<usize> {
+    pub(super) fn number(&self, conversation: &Conversation) -> Option<usize> {
         self.numbers.get(conversation).copied()
     }
 
     /// Returns the conversation with a number.
     pub(super) fn get(&self, number: usize) -> Option<&Conversation> {
-        self.known.get(&number)
+        self.by_number.get(&number)
     }
 
     /// Returns the conversation that the person is in.
     pub(super) fn chosen(&self) -> Option<&Conversation> {
-        self.known.get(&self.chosen?)
+        self.by_number.get(&self.chosen?)
     }
 
     /// Switches to the conversation with a number, or to none.
@@ -133,8 +133,8 @@ mod tests {
         for link in 1..2 * MOST {
             assert_eq!(all.number(&of(link)), link + 1);
         }
-        assert_eq!((all.known.len(), all.numbers.len()), (MOST, MOST));
-        assert_eq!((all.chosen(), all.known(&of(1))), (Some(&of(0)), None));
+        assert_eq!((all.by_number.len(), all.numbers.len()), (MOST, MOST));
+        assert_eq!((all.chosen(), all.number(&of(1))), (Some(&of(0)), None));
         assert_eq!(all.get(2), None);
         assert_eq!(all.number(&of(1)), 2 * MOST + 1, "a number of its own");
     }

@@ -7,13 +7,13 @@ use crate::announce::{Arg, Phrases, Reason};
 use crate::link::{CauseValue, Fault, Phrase, PhraseArg};
 
 /// Returns a phrase in words.
-pub fn told(phrases: &Phrases, phrase: &Phrase) -> String {
+pub fn phrase_text(phrases: &Phrases, phrase: &Phrase) -> String {
     phrases.text(phrase.key, &args_of(phrases, phrase))
 }
 
 /// Returns several phrases in words, separated by semicolons.
 pub(super) fn all_told(phrases: &Phrases, all: &[Phrase]) -> String {
-    let words: Vec<String> = all.iter().map(|one| told(phrases, one)).collect();
+    let words: Vec<String> = all.iter().map(|one| phrase_text(phrases, one)).collect();
     words.join("; ")
 }
 
@@ -32,7 +32,7 @@ fn arg_of(phrases: &Phrases, word: &PhraseArg) -> Arg {
             Arg::Own(names.join(", "))
         }
         PhraseArg::Agent(text) => Arg::Agent(text.clone(), None),
-        PhraseArg::Phrase(phrase) => Arg::Own(told(phrases, phrase)),
+        PhraseArg::Phrase(phrase) => Arg::Own(phrase_text(phrases, phrase)),
         PhraseArg::Phrases(all) => Arg::Own(all_told(phrases, all)),
         PhraseArg::Fault(fault) => Arg::Own(fault_told(phrases, fault)),
     }
@@ -95,10 +95,10 @@ pub(super) fn fault_told(phrases: &Phrases, fault: &Fault) -> String {
         Fault::TooLarge { limit } => phrases.text("fault.too_large", &[("limit", Arg::own(limit))]),
         Fault::OneWay => phrases.text("fault.one_way", &[]),
         Fault::Rejected { reason, .. } => {
-            let reason = Arg::Own(told(phrases, reason));
+            let reason = Arg::Own(phrase_text(phrases, reason));
             phrases.text("fault.rejected", &[("reason", reason)])
         }
-        Fault::Declined(reason) => told(phrases, reason),
+        Fault::Declined(reason) => phrase_text(phrases, reason),
         Fault::Unusable(why) | Fault::Other(why) => caused(phrases, why.key(), why.details()),
     }
 }

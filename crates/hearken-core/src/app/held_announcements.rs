@@ -43,7 +43,7 @@ pub(super) struct HeldAnnouncements {
     /// Whether a line is being typed.
     typing: bool,
     /// Whether the person holds back new lines.
-    held: bool,
+    are_lines_held: bool,
     waiting: VecDeque<Arc<Announcement>>,
     /// Urgent announcements whose speech waits for the end of the line.
     unsaid: VecDeque<Arc<Announcement>>,
@@ -56,7 +56,7 @@ pub(super) struct HeldAnnouncements {
     /// The question whose second step is open, and until when others wait for it.
     deciding: Option<(QuestionId, Duration)>,
     /// The questions that waited for it and were then asked, and when.
-    asked: Vec<QuestionId>,
+    asked_questions: Vec<QuestionId>,
     asked_at: Duration,
 }
 
@@ -77,7 +77,7 @@ impl HeldAnnouncements {
     pub(super) fn waits(&self, told: &Announcement) -> bool {
         // An announcement that is not written as a line need not wait for one.
         !matches!(told.aloud, Presentation::Seen | Presentation::Echo)
-            && (self.typing || (self.held && told.class != Class::Response))
+            && (self.typing || (self.are_lines_held && told.class != Class::Response))
     }
 
     /// Notes the question whose second step is open, and since when; returns whether announcements that waited
@@ -90,7 +90,7 @@ impl HeldAnnouncements {
         self.deciding = deciding;
         if over {
             let waiting = self.waiting.iter().chain(&self.unsaid);
-            self.asked = waiting
+            self.asked_questions = waiting
                 .filter_map(|told| match told.about {
                     Some(QuestionRelation::Asks(id)) => Some(id),
                     Some(QuestionRelation::Tells(_)) | None => None,
@@ -113,7 +113,7 @@ impl HeldAnnouncements {
 
     /// Returns whether a question that waited for another one is being asked at this very moment.
     pub(super) fn is_asked_now(&self, id: QuestionId, now: Duration) -> bool {
-        self.asked_at == now && self.asked.contains(&id)
+        self.asked_at == now && self.asked_questions.contains(&id)
     }
 
     /// Delays the speech about a question until another question is decided.
@@ -184,27 +184,27 @@ impl HeldAnnouncements {
     /// Notes that the line is done or abandoned; returns whether lines may be written again.
     pub(super) fn end_line(&mut self) -> bool {
         self.typing = false;
-        !self.held
+        !self.are_lines_held
     }
 
     /// Returns whether lines may be written: none is being typed, and they are not held.
     pub(super) fn goes_on(&self) -> bool {
-        !self.typing && !self.held
+        !self.typing && !self.are_lines_held
     }
 
     /// Returns whether the person holds back new lines.
     pub(super) fn is_held(&self) -> bool {
-        self.held
+        self.are_lines_held
     }
 
     /// Delays new lines from now on.
     pub(super) fn hold(&mut self) {
-        self.held = true;
+        self.are_lines_held = true;
     }
 
     /// Releases the lines, and returns how many announcements waited.
     pub(super) fn let_go(&mut self) -> usize {
-        self.held = false;
+        self.are_lines_held = false;
         self.waiting.len()
     }
 

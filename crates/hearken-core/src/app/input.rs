@@ -68,7 +68,7 @@ pub enum Input {
     /// An announcement that [`super::Effect::Show`] asked for was written.
     Written {
         /// The announcement.
-        told: Arc<Announcement>,
+        announcement: Arc<Announcement>,
         /// When it was written, on the monotonic clock.
         at: Duration,
     },

@@ -23,15 +23,15 @@ const MOST: usize = 8;
 /// The answers to the last key, oldest first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KeyResponses {
-    told: Vec<Arc<Announcement>>,
+    announcements: Vec<Arc<Announcement>>,
     /// Whether a question is shown.
     beside_question: bool,
 }
 
 impl KeyResponses {
     /// Returns the answers that are shown.
-    pub(super) fn told(&self) -> &[Arc<Announcement>] {
-        &self.told
+    pub(super) fn announcements(&self) -> &[Arc<Announcement>] {
+        &self.announcements
     }
 
     /// Notes whether a question is shown.
@@ -45,7 +45,7 @@ impl KeyResponses {
         let goes_on = told.class == Class::Outcome
             && told.kind == AnnouncementKind::Reply
             && told.aloud == Presentation::Yes
-            && !self.told.is_empty();
+            && !self.announcements.is_empty();
         if goes_on {
             self.add(told);
             return;
@@ -53,7 +53,7 @@ impl KeyResponses {
         match (told.class, told.aloud) {
             (Class::Response, _) => self.add(told),
             (Class::Alert, _) => {
-                self.told
+                self.announcements
                     .retain(|told| told.kind == AnnouncementKind::Danger);
                 if told.kind == AnnouncementKind::Danger {
                     self.add(told);
@@ -69,7 +69,7 @@ impl KeyResponses {
             ) => {
                 let read =
                     |last: &Arc<Announcement>| told.at.monotonic >= last.at.monotonic + READ_IN;
-                if !self.beside_question && self.told.last().is_some_and(read) {
+                if !self.beside_question && self.announcements.last().is_some_and(read) {
                     self.clear();
                 }
             }
@@ -77,14 +77,14 @@ impl KeyResponses {
     }
 
     fn add(&mut self, told: &Arc<Announcement>) {
-        if self.told.len() == MOST {
-            self.told.remove(0);
+        if self.announcements.len() == MOST {
+            self.announcements.remove(0);
         }
-        self.told.push(Arc::clone(told));
+        self.announcements.push(Arc::clone(told));
     }
 
     /// Removes all answers, as the next key does.
     pub(super) fn clear(&mut self) {
-        self.told.clear();
+        self.announcements.clear();
     }
 }

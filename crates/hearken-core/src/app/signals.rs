@@ -88,16 +88,16 @@ impl Signals {
     /// is none, and the bell has not just rung. A question rings on its own.
     pub(super) fn rings_for(
         &mut self,
-        told: &Announcement,
+        announcement: &Announcement,
         config: &Config,
         now: Duration,
     ) -> bool {
-        let fault = match told.cue {
+        let fault = match announcement.cue {
             Some(cue @ (Cue::Error | Cue::Lost)) => cue.is_on(&config.voice.cues),
             Some(Cue::Question | Cue::Done | Cue::Answer | Cue::Call | Cue::Tick | Cue::Back)
             | None => false,
         };
-        let wanted = config.screen.bell && told.aloud == Presentation::Yes;
+        let wanted = config.screen.bell && announcement.aloud == Presentation::Yes;
         let again = self.bell.is_none_or(|at| now >= at + BELL);
         let rings = fault && wanted && self.voice.is_missed() && again;
         if rings {

@@ -236,7 +236,10 @@ impl Stage {
             if self.blocked {
                 continue;
             }
-            facts.extend(told.into_iter().map(|told| Input::Written { told, at }));
+            facts.extend(told.into_iter().map(|told| Input::Written {
+                announcement: told,
+                at,
+            }));
             if facts.is_empty()
                 && self.app.cx.face.manner() == AnswerMethod::Keys
                 && self.app.wants_sight()
@@ -521,7 +524,7 @@ proptest! {
 #[test]
 fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
     let recorded = Recording {
-        made: Some("2026-11-20T08:00:00Z".parse().unwrap()),
+        made_at: Some("2026-11-20T08:00:00Z".parse().unwrap()),
         answers: BTreeMap::from([(
             2,
             (

@@ -81,7 +81,7 @@ impl App {
 
     /// Returns the answers to the last key, oldest first: the pane shows them in a separate area.
     pub fn answers(&self) -> &[Arc<Announcement>] {
-        self.cx.answers.told()
+        self.cx.answers.announcements()
     }
 
     /// Returns whether an older announcement is under review, so that the newest may be out of sight.

@@ -305,7 +305,7 @@ impl Announcer {
                 words: facts.words,
             }
         };
-        let made = self.made.borrow_mut().find_or(is_it, found);
+        let made = self.agent_versions.borrow_mut().find_or(is_it, found);
         made.words.clone()
     }
 

@@ -173,7 +173,8 @@ impl Announcer {
         let exit = failure.exit_code.filter(|_| !codes.is_empty());
         let exit = exit.map(CallExit::Code);
         let is_command = exit.is_some() || facts_of(change).is_some() && runs_command(change);
-        if is_command && (!failure.known || (failure.names.is_empty() && failure.failed.is_none()))
+        if is_command
+            && (!failure.has_known_format || (failure.names.is_empty() && failure.failed.is_none()))
         {
             let last = last_line(rest.iter().copied());
             let (words, is_cut) = last.map_or_else(Default::default, |line| bounded(&line));
@@ -191,7 +192,7 @@ impl Announcer {
         }
         let whole = rest.join("\n");
         let fits = output.left_out() == 0 && (whole.is_empty() || is_brief(&whole));
-        if fits && (!failure.known || rest.len() < 2) {
+        if fits && (!failure.has_known_format || rest.len() < 2) {
             return FailureWords {
                 words: whole,
                 exit,

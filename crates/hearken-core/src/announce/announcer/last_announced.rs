@@ -14,7 +14,7 @@ use crate::session::{QuestionId, Session};
 /// taking turns, searching the history would cost as much as everything else together.
 #[derive(Debug, Default)]
 pub(super) struct AnnouncedSessions {
-    known: Vec<AnnouncedSession>,
+    sessions: Vec<AnnouncedSession>,
 }
 
 /// The record of one session.
@@ -38,7 +38,7 @@ struct AgentName {
     /// The agent's own name for itself.
     agent: Arc<str>,
     apart: Distinction,
-    told: Arc<str>,
+    announcement: Arc<str>,
 }
 
 /// What distinguishes a run of an agent from others, in addition to the agent's name.
@@ -68,7 +68,7 @@ impl AnnouncedSessions {
     ) -> Option<Arc<str>> {
         let name = self.of(session)?.name.as_ref()?;
         let is_it = name.naming == naming && are_one(&name.agent, agent);
-        is_it.then(|| Arc::clone(&name.told))
+        is_it.then(|| Arc::clone(&name.announcement))
     }
 
     /// Returns the name of a session that `apart` distinguishes: the previous name if it has the same
@@ -89,27 +89,27 @@ impl AnnouncedSessions {
             && are_one(&name.agent, agent)
         {
             name.naming = naming;
-            return Arc::clone(&name.told);
+            return Arc::clone(&name.announcement);
         }
         let told: Arc<str> = found(&apart).into();
         known.name = Some(AgentName {
             naming,
             agent: Arc::clone(agent),
             apart,
-            told: Arc::clone(&told),
+            announcement: Arc::clone(&told),
         });
         told
     }
 
     /// Forgets all names, because something changed that no session records.
     pub(super) fn forget_names(&mut self) {
-        for known in &mut self.known {
+        for known in &mut self.sessions {
             known.name = None;
         }
     }
 
     /// Records an announcement of a session.
-    pub(super) fn told(&mut self, session: &Session, told: &Announcement) {
+    pub(super) fn record_announcement(&mut self, session: &Session, told: &Announcement) {
         let Some(known) = self.of_mut(session) else {
             return;
         };
@@ -134,21 +134,21 @@ impl AnnouncedSessions {
     }
 
     /// Returns the question of a session that was announced since its last tool call.
-    pub(super) fn asked(&self, session: &Session) -> Option<QuestionId> {
+    pub(super) fn recent_question(&self, session: &Session) -> Option<QuestionId> {
         self.of(session)?.asked
     }
 
     fn of(&self, session: &Session) -> Option<&AnnouncedSession> {
-        let known = self.known.get(session.place)?;
+        let known = self.sessions.get(session.place)?;
         (known.number == session.number).then_some(known)
     }
 
     fn of_mut(&mut self, session: &Session) -> Option<&mut AnnouncedSession> {
-        if self.known.len() <= session.place {
-            self.known
+        if self.sessions.len() <= session.place {
+            self.sessions
                 .resize_with(session.place + 1, AnnouncedSession::default);
         }
-        let known = self.known.get_mut(session.place)?;
+        let known = self.sessions.get_mut(session.place)?;
         if known.number != session.number {
             *known = AnnouncedSession {
                 number: session.number,

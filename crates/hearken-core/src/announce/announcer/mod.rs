@@ -108,7 +108,7 @@ pub struct Announcer {
     manner: AnswerMethod,
     settings: AnnounceConfig,
     /// The settings that differ from the general ones, by source.
-    own: BTreeMap<LinkId, SourceAnnounce>,
+    source_settings: BTreeMap<LinkId, SourceAnnounce>,
     history: History,
     next: u64,
     outputs: Outputs,
@@ -117,7 +117,7 @@ pub struct Announcer {
     tools: SharedValues<Tool>,
     facts: SharedValues<EventFacts>,
     /// The models and versions of recently started agents.
-    made: RefCell<SharedValues<AgentVersion>>,
+    agent_versions: RefCell<SharedValues<AgentVersion>>,
     last_speaker: Option<(LinkId, Arc<str>)>,
     /// Which names are proven.
     trust: Trust,
@@ -126,7 +126,7 @@ pub struct Announcer {
     muting: Muting,
     /// The agents whose hints that a sentence has ended are no longer believed.
     unbelieved: BTreeSet<(LinkId, AgentId)>,
-    asked: AgentsThatAsked,
+    agents_that_asked: AgentsThatAsked,
     /// What was said about questions once and is not repeated.
     explained: Explained,
     /// How many announcements were left out because the person wants to hear less.
@@ -146,20 +146,20 @@ impl Announcer {
             namesakes: RefCell::default(),
             manner,
             settings,
-            own: BTreeMap::new(),
+            source_settings: BTreeMap::new(),
             history: History::default(),
             next: 0,
             outputs: Outputs::default(),
             recent: RecentAnnouncements::default(),
             tools: SharedValues::default(),
             facts: SharedValues::default(),
-            made: RefCell::default(),
+            agent_versions: RefCell::default(),
             last_speaker: None,
             muting: Muting::default(),
             trust: Trust::default(),
             grounds: command_findings::JudgingBasis::default(),
             unbelieved: BTreeSet::new(),
-            asked: AgentsThatAsked::default(),
+            agents_that_asked: AgentsThatAsked::default(),
             explained: Explained::default(),
             left_out: 0,
             wall: None,
@@ -293,7 +293,7 @@ impl Announcer {
                 if let Some(draft) = self.worded(change, sessions) {
                     told.push(self.publish(change, sessions, draft));
                 }
-                if self.asked.is_first_unasked(change, sessions) {
+                if self.agents_that_asked.is_first_unasked(change, sessions) {
                     let notice = self.unasked(change);
                     told.push(self.publish(change, sessions, notice));
                 }

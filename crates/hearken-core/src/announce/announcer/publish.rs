@@ -87,7 +87,7 @@ impl Announcer {
         }
         let told = self.keep(announcement);
         if let Some(session) = sessions.get(&change.key) {
-            self.last.get_mut().told(session, &told);
+            self.last.get_mut().record_announcement(session, &told);
         }
         told
     }

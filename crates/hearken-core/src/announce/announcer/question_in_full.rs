@@ -43,7 +43,12 @@ struct Field<'a> {
 
 impl Announcer {
     /// Returns everything known about a question, in several parts if it is long.
-    pub fn whole(&self, question: &Question, sessions: &Sessions, now: Now) -> QuestionParts {
+    pub fn question_parts(
+        &self,
+        question: &Question,
+        sessions: &Sessions,
+        now: Now,
+    ) -> QuestionParts {
         let fields = fields(question);
         let mut parts: Vec<Vec<(&Field<'_>, &str)>> = vec![Vec::new()];
         let (mut room, mut needed) = (Question::LONGEST_PART, 1);

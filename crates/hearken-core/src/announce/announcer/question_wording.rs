@@ -47,7 +47,7 @@ impl Announcer {
         now: Now,
         again: bool,
     ) -> Vec<Segment> {
-        let left = told(question, sessions, now);
+        let left = stated_time_left(question, sessions, now);
         let mut segments = self.asked(question, sessions, again, left, Question::LONGEST_PART);
         if question.is_cut() && !again {
             let cut = Segment::own(self.cut_words(question, sessions, now));
@@ -90,7 +90,7 @@ impl Announcer {
             AnswerMethod::Keys => "question.details.keys",
             AnswerMethod::Lines | AnswerMethod::Program => "question.details.lines",
         };
-        let count = self.whole(question, sessions, now).parts.len();
+        let count = self.question_parts(question, sessions, now).parts.len();
         let args = [("n", Arg::own(question.id.0)), ("count", Arg::own(count))];
         let details = ("details", Arg::Own(self.phrases.text(how, &args)));
         self.phrases.text("question.cut", &[details])
@@ -170,7 +170,11 @@ impl Announcer {
 
     /// Words everything known about a question, without any cut.
     pub fn details(&self, question: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        self.all_of(question, sessions, told(question, sessions, now))
+        self.all_of(
+            question,
+            sessions,
+            stated_time_left(question, sessions, now),
+        )
     }
 
     fn all_of(
@@ -201,7 +205,7 @@ impl Announcer {
 
     /// Returns what surrounds the words of a question: the risk, what silence does, which keys answer.
     pub(super) fn terms(&self, question: &Question, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        let left = told(question, sessions, now);
+        let left = stated_time_left(question, sessions, now);
         match &question.body {
             QuestionBody::Confirmation(asked) => {
                 let none = Arg::own("");
@@ -573,7 +577,11 @@ impl Announcer {
 }
 
 /// Returns the time that a question has left, for words that state it.
-pub(super) fn told(question: &Question, sessions: &Sessions, now: Now) -> Option<TimeLeft> {
+pub(super) fn stated_time_left(
+    question: &Question,
+    sessions: &Sessions,
+    now: Now,
+) -> Option<TimeLeft> {
     let left = sessions.expires(question)?.saturating_sub(now.monotonic);
     Some(match (left.is_zero(), sessions.is_age_known(question)) {
         (true, _) => TimeLeft::Over,

@@ -345,7 +345,7 @@ impl Announcer {
     /// needed no consent itself, nothing else links the two.
     fn follows_consent(&self, change: &Change, sessions: &Sessions) -> bool {
         let session = sessions.get(&change.key);
-        let asked = session.and_then(|session| self.last.borrow().asked(session));
+        let asked = session.and_then(|session| self.last.borrow().recent_question(session));
         asked.is_some_and(|asked| sessions.question(asked).is_some_and(was_accepted))
     }
 

@@ -5,7 +5,7 @@ use crate::protocol::Now;
 use crate::session::{Question, QuestionBody, Sessions};
 
 use super::Announcer;
-use super::question_wording::told;
+use super::question_wording::stated_time_left;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
@@ -21,7 +21,7 @@ impl Announcer {
         let QuestionBody::Confirmation(asked) = &question.body else {
             return Vec::new();
         };
-        let left = told(question, sessions, now);
+        let left = stated_time_left(question, sessions, now);
         let agent = self.asker(question, sessions);
         let mut args = self.confirmation_args(question, asked, agent, left, Question::LONGEST_PART);
         let keys = self.keys_now(question);

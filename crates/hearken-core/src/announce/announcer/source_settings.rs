@@ -24,15 +24,15 @@ impl Announcer {
     pub fn set_source(&mut self, link: LinkId, own: SourceAnnounce) {
         // This is queried a dozen times per event, and a source hardly ever has its own settings.
         if own == SourceAnnounce::default() {
-            self.own.remove(&link);
+            self.source_settings.remove(&link);
         } else {
-            self.own.insert(link, own);
+            self.source_settings.insert(link, own);
         }
     }
 
     /// Returns the settings of a source that differ from the general ones, if any.
     pub fn source(&self, link: LinkId) -> Option<&SourceAnnounce> {
-        self.own.get(&link)
+        self.source_settings.get(&link)
     }
 
     /// Returns the verbosity at which a source is announced.
@@ -82,7 +82,7 @@ impl Announcer {
         self.labels = super::agent_names::labels(&phrases);
         self.phrases = phrases;
         self.last.get_mut().forget_names();
-        self.made = RefCell::default();
+        self.agent_versions = RefCell::default();
     }
 
     /// Returns whether an agent is muted, so that only its urgent announcements are spoken.

@@ -19,7 +19,7 @@ use crate::announce::words::naming::look;
 #[derive(Debug, Clone, Default)]
 pub struct Trust {
     /// The agents for which the person has a key.
-    known: BTreeSet<String>,
+    keyed_agents: BTreeSet<String>,
     /// The visual forms of their names.
     looks: BTreeSet<String>,
     /// The sources on which proof is required of every agent.
@@ -31,8 +31,8 @@ pub struct Trust {
 impl Trust {
     /// Sets the agents for which the person has a key.
     pub fn know<'a>(&mut self, agents: impl Iterator<Item = &'a str>) {
-        self.known = agents.map(str::to_owned).collect();
-        self.looks = self.known.iter().map(|name| look(name)).collect();
+        self.keyed_agents = agents.map(str::to_owned).collect();
+        self.looks = self.keyed_agents.iter().map(|name| look(name)).collect();
     }
 
     /// Requires proof of every agent on a source.
@@ -59,13 +59,13 @@ impl Trust {
             return false;
         }
         self.strict.contains(&link)
-            || self.known.contains(id.as_str())
+            || self.keyed_agents.contains(id.as_str())
             || (!self.looks.is_empty() && self.looks.contains(&look(name)))
     }
 
     /// Returns whether any name can be in doubt.
     pub fn is_asked_for(&self) -> bool {
-        !self.known.is_empty() || !self.strict.is_empty()
+        !self.keyed_agents.is_empty() || !self.strict.is_empty()
     }
 }
 

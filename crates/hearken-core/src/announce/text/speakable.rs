@@ -74,8 +74,8 @@ impl Lexicon {
     }
 
     /// Returns a question's text as it is shown.
-    pub fn asked(&self, text: &str) -> String {
-        normalise::asked(text, &self.words)
+    pub fn question_text(&self, text: &str) -> String {
+        normalise::question_text(text, &self.words)
     }
 
     /// Returns a path, an address or a name as shown within other words: on one row, bounded, and quoted if it

@@ -209,7 +209,7 @@ impl<'a> Filled<'a> {
             Profile::Prose => speakable::one_line(text),
             Profile::Exact => self
                 .lexicon
-                .name_directions(&self.lexicon.asked(text))
+                .name_directions(&self.lexicon.question_text(text))
                 .into_owned(),
             Profile::Command => self.lexicon.literal(text),
         };

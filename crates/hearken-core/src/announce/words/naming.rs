@@ -241,14 +241,14 @@ pub struct NameCache {
 /// Results by the text from which they were computed.
 #[derive(Debug)]
 struct TextCache<T> {
-    known: HashMap<String, T>,
+    results: HashMap<String, T>,
     bytes: usize,
 }
 
 impl<T> Default for TextCache<T> {
     fn default() -> Self {
         Self {
-            known: HashMap::default(),
+            results: HashMap::default(),
             bytes: 0,
         }
     }
@@ -273,7 +273,7 @@ fn remembered<T: Clone>(
     text: &str,
     find_out: impl FnOnce() -> T,
 ) -> T {
-    if let Some(found) = remembered.borrow().known.get(text) {
+    if let Some(found) = remembered.borrow().results.get(text) {
         return found.clone();
     }
     let found = find_out();
@@ -283,7 +283,7 @@ fn remembered<T: Clone>(
         *remembered = TextCache::default();
     }
     remembered.bytes += bytes;
-    remembered.known.insert(text.to_owned(), found.clone());
+    remembered.results.insert(text.to_owned(), found.clone());
     found
 }
 
@@ -465,10 +465,10 @@ mod tests {
         let agents = 3 * MOST_BYTES / (BESIDES + 8);
         for n in 0..agents {
             looks.of(&format!("agent {n}"));
-            assert!(n > 10_000 || looks.names.borrow().known.len() > n);
+            assert!(n > 10_000 || looks.names.borrow().results.len() > n);
         }
         let names = looks.names.borrow();
-        assert!(names.known.len() < agents / 2 && names.bytes <= MOST_BYTES);
+        assert!(names.results.len() < agents / 2 && names.bytes <= MOST_BYTES);
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl KeyInput {
 
     /// Returns the announcement of the scanned item in focus.
     pub(super) fn scanned(&self, mode: Mode, shown: Option<QuestionId>) -> Option<AnnouncementId> {
-        self.scanning.focus(mode, shown)?.told()
+        self.scanning.focus(mode, shown)?.announcement()
     }
 
     /// Returns whether the person scans.

@@ -50,7 +50,7 @@ pub(super) struct Focus {
     /// The number of automatic steps so far.
     by_itself: usize,
     /// The announcement of the item.
-    told: Option<AnnouncementId>,
+    announcement: Option<AnnouncementId>,
 }
 
 impl Focus {
@@ -68,13 +68,13 @@ impl Focus {
             item,
             since,
             by_itself,
-            told: None,
+            announcement: None,
         }
     }
 
     /// Returns the announcement of the item.
-    pub(super) fn told(&self) -> Option<AnnouncementId> {
-        self.told
+    pub(super) fn announcement(&self) -> Option<AnnouncementId> {
+        self.announcement
     }
 
     /// Returns the item.
@@ -135,7 +135,7 @@ impl Scanning {
     /// Notes the announcement of the item in focus.
     pub(super) fn note_told(&mut self, told: Option<AnnouncementId>) {
         if let Some(focus) = &mut self.focus {
-            focus.told = told;
+            focus.announcement = told;
         }
     }
 

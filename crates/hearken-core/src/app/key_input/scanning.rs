@@ -147,7 +147,7 @@ impl KeyInput {
     /// Announces the item in focus, and notes the announcement.
     fn scan_say(&mut self, item: ScanItem, scene: ScanScene, cx: &mut AppCx) {
         scan_tell(item, scene, cx);
-        let told = cx.answers.told().last().map(|told| told.id);
+        let told = cx.answers.announcements().last().map(|told| told.id);
         self.scanning_mut().note_told(told);
     }
 

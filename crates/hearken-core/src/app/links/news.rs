@@ -255,7 +255,7 @@ impl Links {
             (true, Some(how)) => cx.phrases().text(how, &[]),
             (false, _) | (true, None) => String::new(),
         };
-        let made = view.recording.as_ref().map(|recording| recording.made);
+        let made = view.recording.as_ref().map(|recording| recording.made_at);
         let source = ("source", Arg::Own(view.name.clone()));
         match made {
             None => {

@@ -53,7 +53,7 @@ pub struct LinkView {
     recent: RecentValues,
     /// The dialect between its frames and the app.
     dialect: Box<dyn Dialect>,
-    told: LastAnnounced,
+    last_announced: LastAnnounced,
     /// The wait for its start.
     waiting: StartWait,
     back: Reconnection,
@@ -130,7 +130,7 @@ impl LinkView {
             program,
             remarks: Remarks::default(),
             dialect,
-            told: LastAnnounced::Nothing,
+            last_announced: LastAnnounced::Nothing,
             back: Reconnection::default(),
             silence_due: 0,
             speaks: HeardProtocol::default(),
@@ -280,14 +280,14 @@ impl LinkView {
     pub(super) fn connected(&mut self, now: Now) -> bool {
         self.phase.step(StreamEvent::Connected, 0);
         self.waiting.connected(now);
-        match self.told {
+        match self.last_announced {
             LastAnnounced::Up => false,
             LastAnnounced::Lost => {
                 self.back.steady_at = Some(now.monotonic + STEADY);
                 false
             }
             LastAnnounced::Nothing | LastAnnounced::Unreachable => {
-                self.told = LastAnnounced::Up;
+                self.last_announced = LastAnnounced::Up;
                 !self.is_beside
             }
         }
@@ -297,7 +297,7 @@ impl LinkView {
     pub(super) fn resumed(&mut self, standing: AnswerReach, now: Now) {
         // Some dialects know this only after asking what is open, and the first answer has already announced
         // the return.
-        if matches!(self.told, LastAnnounced::Lost | LastAnnounced::Up) {
+        if matches!(self.last_announced, LastAnnounced::Lost | LastAnnounced::Up) {
             self.back.resumed_at = Some((now.monotonic + STEADY, standing));
         }
     }
@@ -306,7 +306,7 @@ impl LinkView {
     pub(super) fn is_back(&mut self) -> bool {
         let back = self.back.steady_at.take().is_some();
         if back {
-            self.told = LastAnnounced::Up;
+            self.last_announced = LastAnnounced::Up;
         }
         back && !self.is_beside
     }
@@ -333,12 +333,12 @@ impl LinkView {
     pub(super) fn lost(&mut self) -> Option<&'static str> {
         self.left_connection();
         self.waiting.lost();
-        let (told, key) = match self.told {
+        let (told, key) = match self.last_announced {
             LastAnnounced::Nothing => (LastAnnounced::Unreachable, Some("link.unreachable")),
             LastAnnounced::Up => (LastAnnounced::Lost, Some("link.lost")),
-            LastAnnounced::Unreachable | LastAnnounced::Lost => (self.told, None),
+            LastAnnounced::Unreachable | LastAnnounced::Lost => (self.last_announced, None),
         };
-        self.told = told;
+        self.last_announced = told;
         key.filter(|_| !self.is_beside)
     }
 

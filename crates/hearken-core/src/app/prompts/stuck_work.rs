@@ -37,14 +37,14 @@ const EFFECT: Duration = Duration::from_secs(5);
 pub(super) struct QuietPeriod {
     since: Duration,
     /// How often it was announced.
-    told: u32,
+    times_announced: u32,
 }
 
 impl QuietPeriod {
     fn new(now: Now) -> Self {
         Self {
             since: now.monotonic,
-            told: 0,
+            times_announced: 0,
         }
     }
 
@@ -55,12 +55,15 @@ impl QuietPeriod {
 
     /// Notes one more announcement of the silence.
     pub(super) fn told_again(self) -> Self {
-        let told = self.told + 1;
-        Self { told, ..self }
+        let told = self.times_announced + 1;
+        Self {
+            times_announced: told,
+            ..self
+        }
     }
 
     fn due(self) -> Duration {
-        self.since + SILENCE * 3_u32.pow(self.told.min(TRIPLINGS))
+        self.since + SILENCE * 3_u32.pow(self.times_announced.min(TRIPLINGS))
     }
 }
 
@@ -72,7 +75,7 @@ pub(super) struct SentStop {
     number: Option<usize>,
     since: Duration,
     /// Whether it was announced that it has no effect.
-    told: bool,
+    is_failure_announced: bool,
 }
 
 impl SentStop {
@@ -82,7 +85,7 @@ impl SentStop {
             conversation: whom,
             number,
             since,
-            told,
+            is_failure_announced: told,
         }
     }
 
@@ -98,7 +101,7 @@ impl SentStop {
 
     /// Returns whether it was announced that it has no effect.
     pub(super) fn is_told(&self) -> bool {
-        self.told
+        self.is_failure_announced
     }
 }
 
@@ -153,7 +156,7 @@ impl StuckWork {
     pub(super) fn is_told(&self, link: LinkId, agent: &AgentId) -> bool {
         let source = self.quiet.get(link.0);
         let quiet = source.and_then(|source| source.agents.get(agent));
-        quiet.is_some_and(|quiet| quiet.told > 0)
+        quiet.is_some_and(|quiet| quiet.times_announced > 0)
     }
 
     /// Returns the stop that was sent last.
@@ -173,9 +176,11 @@ impl StuckWork {
 
     /// Returns, once, the stop that has had no effect for long.
     pub(super) fn take_due_stop(&mut self, now: Now) -> Option<SentStop> {
-        let due = |stop: &&mut SentStop| !stop.told && now.monotonic >= stop.since + EFFECT;
+        let due = |stop: &&mut SentStop| {
+            !stop.is_failure_announced && now.monotonic >= stop.since + EFFECT
+        };
         let stop = self.stop.as_mut().filter(due)?;
-        stop.told = true;
+        stop.is_failure_announced = true;
         Some(stop.clone())
     }
 
@@ -190,7 +195,7 @@ impl StuckWork {
                 .min()
         };
         let quiet = self.quiet.iter().filter_map(all);
-        let stop = self.stop.iter().filter(|stop| !stop.told);
+        let stop = self.stop.iter().filter(|stop| !stop.is_failure_announced);
         quiet.chain(stop.map(|stop| stop.since + EFFECT)).min()
     }
 

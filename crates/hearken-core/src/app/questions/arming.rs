@@ -129,7 +129,7 @@ impl Questions {
             return Some(NotArmedReason::Held);
         }
         let shown = self.since(question);
-        let Some(written) = self.known.written(question.id) else {
+        let Some(written) = self.received.written(question.id) else {
             let early = read <= shown;
             return Some(if early {
                 NotArmedReason::Early
@@ -190,13 +190,13 @@ impl Questions {
     /// Returns since when a question is in the person's sight, or else since when they have heard it.
     fn before_the_person(&self, question: &Question, manner: AnswerMethod) -> Option<Duration> {
         let in_sight = match manner {
-            AnswerMethod::Lines | AnswerMethod::Program => self.known.written(question.id),
+            AnswerMethod::Lines | AnswerMethod::Program => self.received.written(question.id),
             AnswerMethod::Keys => self
                 .shown()
                 .filter(|shown| shown.question == question.id)
                 .and_then(|shown| shown.in_sight()),
         };
-        in_sight.or(match self.known.heard(question.id) {
+        in_sight.or(match self.received.heard(question.id) {
             Some(Hearing::Said(at)) => Some(at),
             Some(Hearing::Skipped) | None => None,
         })
@@ -211,7 +211,7 @@ impl Questions {
         senses: ArmingConditions,
     ) -> Option<NotArmedReason> {
         let waited = until >= self.since(question) + senses.say_first;
-        let heard = self.known.heard(question.id).is_some();
+        let heard = self.received.heard(question.id).is_some();
         (senses.voice && !heard && !waited).then_some(NotArmedReason::Unsaid)
     }
 }

@@ -53,7 +53,7 @@ pub(super) struct Questions {
     shown: Option<ShownQuestion>,
     /// The question that keys were last meant for, and until when they were.
     last_shown: Option<(QuestionId, Duration)>,
-    known: ReceivedExtent,
+    received: ReceivedExtent,
     rules: Rules,
     under_way: OutgoingAnswers,
     /// The number of the last request.
@@ -180,17 +180,17 @@ impl Questions {
         let kept = std::mem::replace(&mut self.kept, sessions.asking());
         let changed = sessions.asked_since(kept);
         // A line about a question can add an entry after the question is closed.
-        match changed.filter(|_| self.known.len() <= self.most_known) {
+        match changed.filter(|_| self.received.len() <= self.most_known) {
             Some(changed) => {
                 for id in changed.filter(|id| !is_open(*id)) {
-                    self.known.forget(id);
+                    self.received.forget(id);
                     self.rules.forget(id);
                 }
             }
             None => {
-                self.known.keep(is_open);
+                self.received.keep(is_open);
                 self.rules.keep(is_open);
-                self.most_known = 2 * self.known.len() + FEW;
+                self.most_known = 2 * self.received.len() + FEW;
             }
         }
     }
@@ -204,9 +204,11 @@ mod tests {
     fn what_is_learned_of_questions_that_are_over_is_forgotten_by_and_by() {
         let (mut questions, sessions) = (Questions::default(), Sessions::default());
         for n in 1..=1000 {
-            questions.known.wrote(QuestionId(n), false, Duration::ZERO);
+            questions
+                .received
+                .wrote(QuestionId(n), false, Duration::ZERO);
             questions.keep(&sessions);
-            assert!(questions.known.len() <= FEW);
+            assert!(questions.received.len() <= FEW);
         }
     }
 }

@@ -20,7 +20,7 @@ pub(in crate::app) struct Outgoing {
     reply: Reply,
     attempt: u32,
     /// The last announced state, so that each change is announced once.
-    told: Option<QuestionRun>,
+    announced_state: Option<QuestionRun>,
     /// Whether the loss of its connection was announced with it.
     loss_told: bool,
     stage: AnswerProgress,
@@ -45,7 +45,7 @@ impl Outgoing {
             link,
             reply,
             attempt,
-            told: None,
+            announced_state: None,
             loss_told: false,
             stage: AnswerProgress::Leaving,
         }
@@ -68,12 +68,12 @@ impl Outgoing {
 
     /// Notes a change of state; returns whether that is to be announced.
     pub(super) fn tell(&mut self, state: QuestionRun) -> bool {
-        self.told.replace(state) != Some(state)
+        self.announced_state.replace(state) != Some(state)
     }
 
     /// Returns whether nothing was announced about it yet.
     pub(super) fn is_untold(&self) -> bool {
-        self.told.is_none()
+        self.announced_state.is_none()
     }
 
     /// Returns whether the loss of its connection was announced with it, so that only its final state remains

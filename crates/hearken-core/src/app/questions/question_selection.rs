@@ -34,7 +34,7 @@ impl Questions {
 
     /// Returns how many questions wait for the person.
     pub(in crate::app) fn waiting(&self, cx: &AppCx) -> usize {
-        let asking = self.asked(cx);
+        let asking = self.questions_version(cx);
         if let Some((of, waiting)) = self.waiting.get()
             && of == asking
         {
@@ -63,7 +63,7 @@ impl Questions {
     }
 
     /// Returns the state on which cached results about questions depend.
-    fn asked(&self, cx: &AppCx) -> QuestionsVersion {
+    fn questions_version(&self, cx: &AppCx) -> QuestionsVersion {
         (cx.sessions.asking(), self.rules.leaving())
     }
 
@@ -88,7 +88,7 @@ impl Questions {
     fn refresh_after(&mut self, asked: Option<QuestionId>, cx: &mut AppCx) {
         let current = self.shown_id();
         // As long as nothing changes, the shown question stays right.
-        if self.right == Some((self.asked(cx), current)) {
+        if self.right == Some((self.questions_version(cx), current)) {
             debug_assert_eq!(current, self.next_shown(current, cx));
             return;
         }
@@ -96,7 +96,7 @@ impl Questions {
         if next != current {
             self.show(next, current.is_some() && next != asked, cx);
         }
-        self.right = Some((self.asked(cx), self.shown_id()));
+        self.right = Some((self.questions_version(cx), self.shown_id()));
     }
 
     /// Sets the shown question. With `ask_again`, because it follows another one, it is asked again, so that
@@ -184,7 +184,7 @@ impl Questions {
         }
         self.note_said(cx);
         // Of a question that was heard in full, or is written above, only the risk and the action are repeated.
-        let known = self.known.heard(id).is_some() || !cx.has_voice();
+        let known = self.received.heard(id).is_some() || !cx.has_voice();
         let segments = match known && class == Class::Alert {
             true => cx.announcer.remind(&question, &cx.sessions, cx.now),
             false => cx.announcer.ask_again(&question, &cx.sessions, cx.now),
@@ -197,7 +197,7 @@ impl Questions {
     pub(in crate::app) fn ask_again_after_voice(&mut self, cx: &mut AppCx) {
         self.note_said(cx);
         if let Some(id) = self.shown_id()
-            && self.known.heard(id).is_none()
+            && self.received.heard(id).is_none()
         {
             self.ask(id, Class::Alert, cx);
         }
@@ -237,8 +237,11 @@ impl Questions {
     /// Returns the next part of a question that is read in parts; after the last one, the first again.
     pub(super) fn next_part(&mut self, question: &Question, cx: &mut AppCx) -> Vec<Segment> {
         self.note_said(cx);
-        let mut parts = cx.announcer.whole(question, &cx.sessions, cx.now).parts;
-        let known = &mut self.known;
+        let mut parts = cx
+            .announcer
+            .question_parts(question, &cx.sessions, cx.now)
+            .parts;
+        let known = &mut self.received;
         let at = known.parts(question.id) % parts.len().max(1);
         known.tell_part(question.id);
         if question.is_cut() {

@@ -90,14 +90,14 @@ impl Questions {
             told.kind,
             AnnouncementKind::Confirmation | AnnouncementKind::Clarification
         ) && matches!(about, QuestionRelation::Asks(_));
-        self.known.wrote(about.question(), asks, at);
+        self.received.wrote(about.question(), asks, at);
     }
 
     /// Notes the questions that were heard to their end.
     pub(in crate::app) fn note_said(&mut self, cx: &mut AppCx) {
         for about in cx.queue.take_said() {
             if let QuestionRelation::Asks(id) = about {
-                self.known.said(id, cx.now.monotonic);
+                self.received.said(id, cx.now.monotonic);
             }
         }
         self.keep(&cx.sessions);
@@ -112,7 +112,7 @@ impl Questions {
         });
         let shown = self.shown_id();
         for id in cut.chain(shown) {
-            self.known.skipped(id);
+            self.received.skipped(id);
         }
     }
 
@@ -168,7 +168,7 @@ impl Questions {
     }
 
     fn is_whole(&self, question: &Question, pages: &Pages, cx: &AppCx) -> bool {
-        let heard = self.known.heard(question.id);
+        let heard = self.received.heard(question.id);
         match pages {
             Pages::All => true,
             // Whoever stops it knows that it is there, but not what it says.
@@ -176,11 +176,14 @@ impl Questions {
             // A program that reads JSON got the whole question at once.
             Pages::Some { .. } | Pages::None if !question.is_cut() || cx.face.is_json() => true,
             Pages::Some { .. } | Pages::None => {
-                let needed = cx.announcer.whole(question, &cx.sessions, cx.now).needed;
+                let needed = cx
+                    .announcer
+                    .question_parts(question, &cx.sessions, cx.now)
+                    .needed;
                 // Without a voice, its parts were either written or not given at all: a screen has its own
                 // pages.
                 let written = !cx.has_voice() && cx.face.manner() != AnswerMethod::Keys;
-                self.known.parts(question.id) >= needed && (heard.is_some() || written)
+                self.received.parts(question.id) >= needed && (heard.is_some() || written)
             }
         }
     }
@@ -198,8 +201,8 @@ impl Questions {
             self.respond_not_yet("reply.not_yet.seen", question.id, cx);
             return false;
         }
-        let whole = cx.announcer.whole(question, &cx.sessions, cx.now);
-        if self.known.parts(question.id) < whole.needed {
+        let whole = cx.announcer.question_parts(question, &cx.sessions, cx.now);
+        if self.received.parts(question.id) < whole.needed {
             let why = cx
                 .face
                 .pick("reply.not_yet.rest.keys", "reply.not_yet.rest.lines");
@@ -211,7 +214,7 @@ impl Questions {
             let n = [("n", Arg::own(question.id.0))];
             let why = cx.phrases().text("reply.not_yet.said", &n);
             let mut words = cx.words("reply.not_yet", &[("why", Arg::Own(why))]);
-            self.known.tell_again(question.id);
+            self.received.tell_again(question.id);
             words.extend(self.next_part(question, cx));
             self.tell_part(question.id, words, cx);
             return false;

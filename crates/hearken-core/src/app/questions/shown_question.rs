@@ -46,7 +46,7 @@ pub struct VisiblePage {
 
 impl VisiblePage {
     /// Returns the only page of a question, with all its changes.
-    pub fn whole(question: QuestionId) -> Self {
+    pub fn single_page(question: QuestionId) -> Self {
         Self {
             question,
             page: 0,

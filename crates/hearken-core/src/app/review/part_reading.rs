@@ -27,7 +27,7 @@ pub struct ChangeRead {
     /// Where the words that were read last begin: on a small screen, perhaps within the part.
     pub from: ChangePlace,
     /// The announcement that reads them.
-    pub told: AnnouncementId,
+    pub announcement: AnnouncementId,
 }
 
 impl Review {
@@ -72,7 +72,7 @@ impl Review {
             part,
             parts,
             from,
-            told,
+            announcement: told,
         })
     }
 

@@ -111,7 +111,7 @@ impl Tuning {
 
     fn turned(&self, knob: Knob, turn: VoiceChange, cx: &AppCx) -> KnobChange {
         let mut new = cx.queue.deliveries().usual().clone();
-        let (start, own) = (self.start(), self.own());
+        let (start, own) = (self.start(), self.engine_delivery());
         match knob {
             Knob::Rate => number(&mut new.rate, start.rate, own.rate.unwrap_or(0), turn),
             Knob::Pitch => number(&mut new.pitch, start.pitch, own.pitch.unwrap_or(0), turn),
@@ -131,7 +131,7 @@ impl Tuning {
     /// Returns the value of a setting in words.
     fn value(&self, knob: Knob, cx: &AppCx) -> Arg {
         let delivery = cx.queue.deliveries().usual();
-        let own = self.own();
+        let own = self.engine_delivery();
         let number = |set: Option<i32>, own: Option<i32>| match (set, own) {
             (Some(n), _) => Arg::Own(number_words(cx, n)),
             (None, Some(n)) => {

@@ -28,7 +28,7 @@ pub(super) struct Tuning {
     /// The settings that the engine can change; `None` until they are known.
     knobs: Option<Vec<Knob>>,
     /// The engine's own settings, as reported.
-    own: Delivery,
+    engine_delivery: Delivery,
     /// How the program's own words were spoken when the run began.
     tongue: Arc<SpokenLanguage>,
 }
@@ -41,7 +41,7 @@ impl Tuning {
             kept: start.clone(),
             start,
             knobs: None,
-            own: Delivery::default(),
+            engine_delivery: Delivery::default(),
             tongue,
         }
     }
@@ -68,8 +68,8 @@ impl Tuning {
         self.kept = delivery;
     }
 
-    fn own(&self) -> &Delivery {
-        &self.own
+    fn engine_delivery(&self) -> &Delivery {
+        &self.engine_delivery
     }
 
     /// Goes to the next setting, or after the last one to the first.
@@ -92,7 +92,7 @@ impl Tuning {
     /// Stores what an engine reported about itself.
     fn adjustable(&mut self, knobs: Vec<Knob>, own: Delivery) {
         self.knobs = Some(knobs);
-        self.own = own;
+        self.engine_delivery = own;
     }
 
     /// Returns the setting that keys change.

@@ -41,5 +41,5 @@ pub(super) fn panic(lines: &[&str]) -> Option<Failure> {
         .position(|line| line.starts_with("goroutine "))?;
     let before = lines[..goroutine].iter().rev().take(8);
     let is_it = |line: &&&str| line.starts_with("panic: ") || line.starts_with("fatal error: ");
-    Failure::told(before.rev().find(is_it)?)
+    Failure::from_message(before.rev().find(is_it)?)
 }

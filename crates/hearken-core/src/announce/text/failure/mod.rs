@@ -53,7 +53,7 @@ pub struct Failure {
     /// The code with which the program ended, if the output reports it.
     pub exit_code: Option<i64>,
     /// Whether the output has a known format.
-    pub known: bool,
+    pub has_known_format: bool,
 }
 
 /// What the counts of a failure refer to.
@@ -117,17 +117,17 @@ impl Failure {
             total: total.filter(|total| *total >= failed),
             names: names.first,
             exit_code: None,
-            known: true,
+            has_known_format: true,
         })
     }
 
     /// Returns a failure with only a message; `None` if that is empty.
-    fn told(message: &str) -> Option<Self> {
+    fn from_message(message: &str) -> Option<Self> {
         let mut names = FailedNames::default();
         names.add(message);
         (names.count > 0).then(|| Self {
             names: names.first,
-            known: true,
+            has_known_format: true,
             ..Self::default()
         })
     }

@@ -65,5 +65,5 @@ pub(super) fn traceback(lines: &[&str]) -> Option<Failure> {
         .rposition(|line| line.trim() == "Traceback (most recent call last):")?;
     let mut after = lines.iter().skip(at + 1);
     let last = after.find(|line| !line.is_empty() && !line.starts_with([' ', '\t']))?;
-    Failure::told(last)
+    Failure::from_message(last)
 }

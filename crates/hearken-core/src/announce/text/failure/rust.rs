@@ -52,5 +52,5 @@ pub(super) fn panic(lines: &[&str]) -> Option<Failure> {
         true => place,
         false => lines.get(at + 1).copied().unwrap_or_default(),
     };
-    Failure::told(message)
+    Failure::from_message(message)
 }

@@ -29,7 +29,7 @@ fn holds(rows: &[Row<'_>]) {
             total: *total,
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             exit_code: *code,
-            known: true,
+            has_known_format: true,
         };
         assert_eq!(is, wanted, "{output}");
     }
@@ -394,7 +394,7 @@ fn of_any_other_output_the_telling_lines_are_kept() {
             (names.iter().map(|it| (*it).to_owned()).collect(), code),
             "{output}"
         );
-        assert!(!is.known, "{output}");
+        assert!(!is.has_known_format, "{output}");
     }
 }
 
@@ -410,7 +410,7 @@ fn an_output_without_a_failure_is_of_no_known_format() {
         "error: no such command: `tset`",
         "I failed to find 2 errors in this text, see a:b: error: here.",
     ] {
-        assert!(!found(output).known, "{output}");
+        assert!(!found(output).has_known_format, "{output}");
     }
 }
 

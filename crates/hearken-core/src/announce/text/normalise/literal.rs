@@ -25,7 +25,7 @@ pub fn inline(text: &str, words: &Words) -> String {
 
 /// Returns the text of a question exactly as written: like [`literal`], except that signs and blanks usual in
 /// running text are left unchanged.
-pub fn asked(text: &str, words: &Words) -> String {
+pub fn question_text(text: &str, words: &Words) -> String {
     let clean: Vec<Cow<'_, str>> = text.split('\t').map(clean_lines).collect();
     shown(&clean.join("\t"), words, true, masked_letter)
 }

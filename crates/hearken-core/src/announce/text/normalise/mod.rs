@@ -52,7 +52,7 @@ pub use clean::{balance, clean, clean_lines, hides};
 pub use code_language::language_name;
 pub use command::command;
 pub use hidden::is_hidden;
-pub use literal::{asked, inline, literal};
+pub use literal::{inline, literal, question_text};
 pub use odd_characters::unmasked;
 pub use pronunciation::Pronunciation;
 pub use prose::{Passage, ProseReader, prose, prose_at};

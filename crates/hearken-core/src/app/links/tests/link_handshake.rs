@@ -119,7 +119,10 @@ impl Rig {
     fn input(&mut self, input: Input) {
         let at = self.now.monotonic;
         for told in self.feed(input) {
-            self.feed(Input::Written { told, at });
+            self.feed(Input::Written {
+                announcement: told,
+                at,
+            });
         }
     }
 
