@@ -35,7 +35,7 @@ pub(super) struct BridgedLink {
     unread: u64,
     /// The events that wait for the outcome of an answer, and whether the question of each can only be seen
     /// here.
-    held: VecDeque<(String, bool)>,
+    held_events: VecDeque<(String, bool)>,
     /// When they wait no longer.
     held_until: Option<Duration>,
 }
@@ -61,7 +61,7 @@ impl BridgedLink {
             state: LinkState::New,
             recent: RecentValues::default(),
             unread: 0,
-            held: VecDeque::new(),
+            held_events: VecDeque::new(),
             held_until: None,
         }
     }
@@ -363,12 +363,12 @@ impl Bridge {
         let Some(link) = self.links.get_mut(id.0) else {
             return;
         };
-        if !waits && link.held.is_empty() {
+        if !waits && link.held_events.is_empty() {
             return self.publish(id, &text, only_seen);
         }
-        link.held.push_back((text, only_seen));
+        link.held_events.push_back((text, only_seen));
         link.held_until.get_or_insert(now.monotonic + OUTCOME_TIME);
-        if link.held.len() > MOST_HELD {
+        if link.held_events.len() > MOST_HELD {
             self.publish_held(id);
         }
     }
@@ -379,7 +379,7 @@ impl Bridge {
             return;
         };
         link.held_until = None;
-        for (text, only_seen) in std::mem::take(&mut link.held) {
+        for (text, only_seen) in std::mem::take(&mut link.held_events) {
             self.publish(id, &text, only_seen);
         }
     }

@@ -91,7 +91,7 @@ impl Bridge {
                 digest: digest(&event),
                 text: Value::Object(event.clone()).to_string(),
             };
-            self.answers.asked(outside, asked);
+            self.answers.remember_question(outside, asked);
         }
         let text = Value::Object(event).to_string();
         self.effects.push(BridgeEffect::Publish(text));

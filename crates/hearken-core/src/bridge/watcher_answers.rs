@@ -33,7 +33,7 @@ pub(super) struct PublishedQuestion {
 
 #[derive(Debug)]
 struct KnownQuestion {
-    asked: PublishedQuestion,
+    question: PublishedQuestion,
     /// How it ended, if that was reported.
     closed: Option<Closed>,
 }
@@ -56,7 +56,7 @@ struct ReplyUnderWay {
 /// The questions by the token that watchers know, and the answers under way by the number that the dialect knows.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
-    known: BTreeMap<String, KnownQuestion>,
+    questions: BTreeMap<String, KnownQuestion>,
     order: VecDeque<String>,
     under_way: BTreeMap<u64, ReplyUnderWay>,
     next: u64,
@@ -65,31 +65,31 @@ pub(super) struct Answers {
 impl Answers {
     /// Returns the token under which a question goes out: its own, unless another source's question has the same.
     pub(super) fn outside(&self, link: LinkId, token: &str) -> String {
-        match self.known.get(token) {
-            Some(known) if known.asked.link != link => apart(token, link),
+        match self.questions.get(token) {
+            Some(known) if known.question.link != link => apart(token, link),
             Some(_) | None => token.to_owned(),
         }
     }
 
     /// Remembers a question that is asked, for the first time or again.
-    pub(super) fn asked(&mut self, outside: String, asked: PublishedQuestion) {
+    pub(super) fn remember_question(&mut self, outside: String, asked: PublishedQuestion) {
         let known = KnownQuestion {
-            asked,
+            question: asked,
             closed: None,
         };
-        if self.known.insert(outside.clone(), known).is_none() {
+        if self.questions.insert(outside.clone(), known).is_none() {
             self.order.push_back(outside);
         }
         if self.order.len() > MOST_QUESTIONS
             && let Some(oldest) = self.order.pop_front()
         {
-            self.known.remove(&oldest);
+            self.questions.remove(&oldest);
         }
     }
 
     /// Returns the event that asked the question of a link under a token.
     pub(super) fn event_of(&self, link: LinkId, token: &ReplyToken) -> Option<EventId> {
-        let mut known = self.known.values().map(|known| &known.asked);
+        let mut known = self.questions.values().map(|known| &known.question);
         let asked = known.find(|asked| asked.link == link && asked.token == *token)?;
         Some(asked.event.clone())
     }
@@ -101,13 +101,14 @@ impl Answers {
         token: &ReplyToken,
         how: &Closed,
     ) -> Option<EventId> {
-        let mut known = self.known.values_mut();
-        let known = known.find(|known| known.asked.link == link && known.asked.token == *token)?;
+        let mut known = self.questions.values_mut();
+        let known =
+            known.find(|known| known.question.link == link && known.question.token == *token)?;
         if known.closed.is_some() {
             return None;
         }
         known.closed = Some(how.clone());
-        Some(known.asked.event.clone())
+        Some(known.question.event.clone())
     }
 }
 
@@ -147,10 +148,10 @@ impl Bridge {
         now: Now,
     ) {
         let outside = reply.token.reveal().to_owned();
-        let Some(known) = self.answers.known.get(&outside) else {
+        let Some(known) = self.answers.questions.get(&outside) else {
             return self.outcome(number, RequestOutcome::Unknown);
         };
-        let (link, token) = (known.asked.link, known.asked.token.clone());
+        let (link, token) = (known.question.link, known.question.token.clone());
         let under_way = self.answers.under_way.values_mut();
         let given = PendingReply { number, reply };
         let mut under_way = under_way.filter(|one| one.outside == outside);
@@ -191,8 +192,8 @@ impl Bridge {
         if let Some(obstacle) = obstacle {
             return self.outcome(number, RequestOutcome::NotTaken(obstacle));
         }
-        if digest.is_some_and(|digest| digest != known.asked.digest) {
-            let text = known.asked.text.clone();
+        if digest.is_some_and(|digest| digest != known.question.digest) {
+            let text = known.question.text.clone();
             self.outcome(number, RequestOutcome::Changed);
             return self.effects.push(BridgeEffect::Publish(text));
         }
@@ -207,10 +208,10 @@ impl Bridge {
         waiting: VecDeque<PendingReply>,
         now: Now,
     ) {
-        let Some(known) = self.answers.known.get(&outside) else {
+        let Some(known) = self.answers.questions.get(&outside) else {
             return;
         };
-        let (link, token) = (known.asked.link, known.asked.token.clone());
+        let (link, token) = (known.question.link, known.question.token.clone());
         // Numbers begin with 1, as in the app.
         self.answers.next += 1;
         let request = self.answers.next;
@@ -284,13 +285,13 @@ impl Bridge {
 
     /// Reports to every watcher who answered a question.
     fn answered(&mut self, outside: &str, answered: AnsweredBy, now: Now) {
-        let Some(known) = self.answers.known.get_mut(outside) else {
+        let Some(known) = self.answers.questions.get_mut(outside) else {
             return;
         };
         let how = Closed::Answered(answered);
         known.closed = Some(how.clone());
-        let question = known.asked.event.clone();
-        let (link, token) = (known.asked.link, known.asked.token.clone());
+        let question = known.question.event.clone();
+        let (link, token) = (known.question.link, known.question.token.clone());
         // The agent's next actions are judged by this answer.
         if let Some(asked) = self.sessions.asked_under(link, &token)
             && let Closed::Answered(AnsweredBy { answer, .. }) = &how
@@ -305,9 +306,9 @@ impl Bridge {
     /// Returns whether a question of a link is over while the outcome of an answer to it is still to come.
     pub(super) fn awaits_outcome(&self, link: LinkId) -> bool {
         self.answers.under_way.values().any(|one| {
-            let known = self.answers.known.get(&one.outside);
+            let known = self.answers.questions.get(&one.outside);
             known.is_some_and(|known| {
-                let asked = &known.asked;
+                let asked = &known.question;
                 asked.link == link && known.closed.is_none() && self.is_over(link, &asked.token)
             })
         })
@@ -316,8 +317,8 @@ impl Bridge {
     /// Returns whether an answer to the question of a link under a token is on its way to the agent.
     pub(super) fn is_under_way(&self, link: LinkId, token: &ReplyToken) -> bool {
         self.answers.under_way.values().any(|one| {
-            let known = self.answers.known.get(&one.outside);
-            known.is_some_and(|known| known.asked.link == link && known.asked.token == *token)
+            let known = self.answers.questions.get(&one.outside);
+            known.is_some_and(|known| known.question.link == link && known.question.token == *token)
         })
     }
 
@@ -333,10 +334,10 @@ impl Bridge {
 
     /// Settles the answers of a link that is over: its dialect is not called again.
     pub(super) fn settle_over(&mut self, link: LinkId) {
-        let known = &self.answers.known;
+        let known = &self.answers.questions;
         let over = self.answers.under_way.extract_if(.., |_, one| {
             let asked = known.get(&one.outside);
-            asked.is_none_or(|known| known.asked.link == link)
+            asked.is_none_or(|known| known.question.link == link)
         });
         let over: Vec<ReplyUnderWay> = over.map(|(_, one)| one).collect();
         for one in over {

@@ -24,7 +24,7 @@ struct FindingKind {
     event: Option<String>,
     field: String,
     /// The details of the rule.
-    told: String,
+    details: String,
     session: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl RepeatedFindings {
 /// Returns the kind of a finding. Every danger, and every error in a session's order, is a separate incident,
 /// so its line is part of its kind.
 fn kind_of(item: &ReportItem) -> FindingKind {
-    let told = match &item.told {
+    let told = match &item.fact {
         ReportFact::Problem(problem) => format!("{problem:?}"),
         ReportFact::Stream(Fact::Foreign(what)) => what.name().to_owned(),
         ReportFact::Stream(fact) => format!("{fact:?}"),
@@ -109,7 +109,7 @@ fn kind_of(item: &ReportItem) -> FindingKind {
         section: item.section,
         event: item.event.clone(),
         field: item.field.clone(),
-        told,
+        details: told,
         session: match item.place {
             FoundIn::End => item.session.clone(),
             FoundIn::Line | FoundIn::Event | FoundIn::Order | FoundIn::Danger => None,

@@ -64,7 +64,7 @@ pub struct ReportItem {
     /// The field, tool or state that it concerns; may be empty.
     pub field: String,
     /// What is wrong.
-    pub told: ReportFact,
+    pub fact: ReportFact,
 }
 
 /// What is wrong, as data.
@@ -83,7 +83,7 @@ pub enum ReportFact {
 impl ReportItem {
     /// Returns what is wrong, in words.
     pub fn problem(&self, wording: &dyn Wording) -> String {
-        match &self.told {
+        match &self.fact {
             ReportFact::Problem(problem) => wording.problem(&self.field, problem),
             ReportFact::Order(kind) => sentence(wording.departure(*kind, &self.field)),
             ReportFact::Danger(danger) => sentence(wording.danger(danger, &self.field)),

@@ -75,7 +75,7 @@ impl SessionAccounts {
             let of = |is_meant: &dyn Fn(&SessionId) -> bool| -> (u64, bool) {
                 let meant = || self.all.iter().filter(|(id, _)| is_meant(id));
                 let invoked = meant().map(|(_, account)| account.invoked).sum();
-                (invoked, meant().all(|(_, account)| account.whole))
+                (invoked, meant().all(|(_, account)| account.is_complete))
             };
             let (with_helpers, _) = of(&|id| *id == change.key.session);
             let (of_linked, is_whole) = of(&|id| linked.contains(id));
@@ -94,7 +94,7 @@ impl SessionAccounts {
 #[derive(Debug, Default)]
 struct Account {
     /// Whether the session began here and no part of it is known to be missing.
-    whole: bool,
+    is_complete: bool,
     /// The tools that its start listed; empty if it listed none.
     tools: Vec<String>,
     invoked: u64,
@@ -116,7 +116,7 @@ impl Account {
     /// Notes the start; a session that starts again has a new account.
     fn start(&mut self, event: &SessionStarted) {
         *self = Self {
-            whole: true,
+            is_complete: true,
             tools: event.tools_available.clone(),
             ..Self::default()
         };
@@ -124,14 +124,15 @@ impl Account {
 
     /// Notes that a part of the session is missing.
     fn miss(&mut self) {
-        self.whole = false;
+        self.is_complete = false;
         self.outputs.clear();
     }
 
     /// Notes a call; returns the tool's name if the start lists tools, and not this one.
     fn call(&mut self, event: &ToolInvoked) -> Option<Difference> {
         self.invoked += 1;
-        let unlisted = self.whole && !self.tools.is_empty() && !self.tools.contains(&event.tool);
+        let unlisted =
+            self.is_complete && !self.tools.is_empty() && !self.tools.contains(&event.tool);
         unlisted.then(|| {
             (
                 Fact::Rule(StreamRule::ToolNotListed),
@@ -172,7 +173,7 @@ impl Account {
     /// under its id or linked to it (A.9): each way to count is accepted.
     fn end(&self, event: &SessionCompleted, with_others: [u64; 2]) -> Option<Difference> {
         let stated = event.tool_invocations_count?;
-        let differs = self.whole && stated != self.invoked && !with_others.contains(&stated);
+        let differs = self.is_complete && stated != self.invoked && !with_others.contains(&stated);
         let seen = self.invoked;
         differs.then(|| (Fact::CountDiffers { stated, seen }, String::new()))
     }

@@ -239,7 +239,7 @@ impl Checker {
                 agent: Some(safe_names::name(key.agent.as_str())),
                 session: Some(safe_names::name(key.session.as_str())),
                 field: finding.field.clone(),
-                told: ReportFact::Problem(finding.problem.clone()),
+                fact: ReportFact::Problem(finding.problem.clone()),
             };
             self.push(index, item);
         }
@@ -445,7 +445,7 @@ impl Checker {
             agent: Some(safe_names::name(change.key.agent.as_str())),
             session: Some(safe_names::name(change.key.session.as_str())),
             field,
-            told,
+            fact: told,
         };
         match index {
             Some(index) if rule == StreamRule::StartMissing.name() => {
@@ -511,7 +511,7 @@ impl Checker {
             agent: None,
             session: None,
             field,
-            told: ReportFact::Stream(fact),
+            fact: ReportFact::Stream(fact),
         }
     }
 

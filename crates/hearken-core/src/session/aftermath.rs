@@ -84,7 +84,7 @@ impl Sessions {
             .sessions
             .get(&question.key)
             .and_then(|session| session.last_stamp);
-        match (question.body.timeout_seconds(), question.asked, last) {
+        match (question.body.timeout_seconds(), question.asked_at, last) {
             (Some(timeout), Some(asked), Some(last)) => {
                 u64::try_from(last.as_second() - asked.as_second())
                     .is_ok_and(|passed| passed >= timeout.saturating_add(seconds))

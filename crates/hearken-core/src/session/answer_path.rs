@@ -219,7 +219,8 @@ impl Sessions {
         now: Now,
         observer: &mut dyn Observer,
     ) {
-        self.questions.change(id, |question| question.held = None);
+        self.questions
+            .change(id, |question| question.unraised_reason = None);
         let brings = TransitionData {
             given: None,
             how: Some(how),

@@ -22,7 +22,7 @@ const MOST: usize = 512;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Calls {
     /// Oldest first.
-    known: VecDeque<(ToolCallId, ToolRun)>,
+    runs: VecDeque<(ToolCallId, ToolRun)>,
     /// The running number of each call.
     places: HashTable<u32>,
     /// The number of forgotten calls.
@@ -33,43 +33,43 @@ pub(super) struct Calls {
 impl PartialEq for Calls {
     fn eq(&self, other: &Self) -> bool {
         // The index and its hash keys do not matter here.
-        self.known == other.known
+        self.runs == other.runs
     }
 }
 
 impl Calls {
     /// Returns the number of calls.
     pub(super) fn len(&self) -> usize {
-        self.known.len()
+        self.runs.len()
     }
 
     /// Returns the ids of the calls, oldest first.
     pub(super) fn ids(&self) -> impl Iterator<Item = &ToolCallId> {
-        self.known.iter().map(|(id, _)| id)
+        self.runs.iter().map(|(id, _)| id)
     }
 
     /// Returns the state of a call, if it is remembered.
     pub(super) fn run(&self, id: &ToolCallId) -> Option<ToolRun> {
         let at = self.find(id)?;
-        self.known.get(at).map(|(_, run)| *run)
+        self.runs.get(at).map(|(_, run)| *run)
     }
 
     /// Records the state of a call; returns whether the call is new. The oldest one is forgotten if there are too many.
     pub(super) fn put(&mut self, id: &ToolCallId, run: ToolRun) -> bool {
-        if let Some((_, known)) = self.find(id).and_then(|at| self.known.get_mut(at)) {
+        if let Some((_, known)) = self.find(id).and_then(|at| self.runs.get_mut(at)) {
             *known = run;
             return false;
         }
-        if self.known.len() >= MOST {
+        if self.runs.len() >= MOST {
             self.forget_oldest();
         }
-        if self.known.is_empty() {
+        if self.runs.is_empty() {
             // By default a list has room for four, which is a lot in thousands of lists.
-            self.known.reserve_exact(1);
+            self.runs.reserve_exact(1);
         }
-        self.known.push_back((id.clone(), run));
+        self.runs.push_back((id.clone(), run));
         let Self {
-            known,
+            runs: known,
             places,
             forgotten,
             numbers,
@@ -86,13 +86,13 @@ impl Calls {
 
     fn find(&self, id: &ToolCallId) -> Option<usize> {
         // The end of a call mostly follows its beginning.
-        if let Some((last, _)) = self.known.back()
+        if let Some((last, _)) = self.runs.back()
             && last == id
         {
-            return Some(self.known.len() - 1);
+            return Some(self.runs.len() - 1);
         }
         let is_it = |place: &u32| {
-            let known = self.known.get(index(*place, self.forgotten));
+            let known = self.runs.get(index(*place, self.forgotten));
             known.is_some_and(|(known, _)| known == id)
         };
         let place = self.places.find(self.numbers.hash_one(id), is_it)?;
@@ -100,7 +100,7 @@ impl Calls {
     }
 
     fn forget_oldest(&mut self) {
-        let Some((oldest, _)) = self.known.pop_front() else {
+        let Some((oldest, _)) = self.runs.pop_front() else {
             return;
         };
         let place = self.forgotten;
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(calls.places.len(), MOST);
         assert!(
             calls
-                .known
+                .runs
                 .iter()
                 .all(|(id, run)| calls.run(id) == Some(*run))
         );

@@ -31,7 +31,7 @@ impl Sessions {
         let all = self.questions_of_team(&session.key);
         let mut raised = all
             .into_iter()
-            .filter(|question| question.is_open() && question.held.is_none());
+            .filter(|question| question.is_open() && question.unraised_reason.is_none());
         raised.any(|question| question.answer().is_none() && guards(question, call))
     }
 

@@ -228,7 +228,7 @@ pub struct Question {
     /// Who else used its token; if anybody did, nothing about the question is routine.
     pub token_use: TokenUse,
     /// When the producer asked, by its own account.
-    pub asked: Option<Timestamp>,
+    pub asked_at: Option<Timestamp>,
     /// The progress of the answer.
     pub reply: ReplyState,
     /// Whether an answer can reach the asker.
@@ -254,7 +254,7 @@ pub struct Question {
     pub(super) call_id: Option<ToolCallId>,
     pub(super) warned: Warning,
     /// Why it has not been raised yet.
-    pub(super) held: Option<UnraisedReason>,
+    pub(super) unraised_reason: Option<UnraisedReason>,
     pub(super) perhaps_told: bool,
     /// Whether the agent's words after it have been introduced.
     pub(super) introduced: bool,

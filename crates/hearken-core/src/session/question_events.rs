@@ -52,7 +52,7 @@ impl Sessions {
                     AnswerReach::LinkLost => {
                         question.standing = standing;
                         // A question that was never raised will soon be raised for the first time.
-                        if question.held.is_none() {
+                        if question.unraised_reason.is_none() {
                             revived.push(id);
                         }
                     }
@@ -112,7 +112,7 @@ impl Sessions {
                 .is_none_or(|link| link.end_burst_if_due(now.monotonic));
             if over {
                 // A question that was never raised will soon be raised for the first time.
-                if question.held.is_none() {
+                if question.unraised_reason.is_none() {
                     revived.push(id);
                 }
                 let resume = |question: &mut Question| question.standing = AnswerReach::Resumed;
@@ -238,7 +238,7 @@ impl Sessions {
     pub(super) fn perhaps_resolved(&mut self, context: &mut Context) {
         let untold = self.questions.open_of(context.key).filter(|question| {
             !question.perhaps_told
-                && question.held.is_none()
+                && question.unraised_reason.is_none()
                 && !question.reply.run().is_delivered()
         });
         let untold: Vec<QuestionId> = untold.map(|question| question.id).collect();
@@ -358,7 +358,7 @@ impl Sessions {
             opened: context.now,
             raised: context.now.monotonic,
             token_use,
-            asked: envelope.timestamp,
+            asked_at: envelope.timestamp,
             reply: ReplyState::Unanswered,
             standing: if answerable {
                 AnswerReach::Live
@@ -376,7 +376,7 @@ impl Sessions {
             tool_word: None,
             call_id: None,
             warned: Warning::None,
-            held: None,
+            unraised_reason: None,
             perhaps_told: false,
             introduced: false,
             replayed: context.replayed,

@@ -60,7 +60,7 @@ impl Question {
 
     /// Returns how much later than its timestamp it was received, in milliseconds.
     pub(super) fn clock_difference(&self) -> Option<i64> {
-        let asked = self.asked?;
+        let asked = self.asked_at?;
         Some(self.opened.wall.as_millisecond() - asked.as_millisecond())
     }
 

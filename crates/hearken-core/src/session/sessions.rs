@@ -67,7 +67,7 @@ pub struct Sessions {
     /// Questions of a lost link that the replay on the new connection has shown again.
     pub(super) shown_again: Vec<QuestionId>,
     pub(super) next_prompt: u64,
-    pub(super) told: BTreeSet<(SessionKey, AnomalyKind)>,
+    pub(super) reported_anomalies: BTreeSet<(SessionKey, AnomalyKind)>,
     pub(super) waiting: EarlyEvents,
     pub(super) tokens: BTreeMap<LinkId, Tokens>,
     pub(super) freed: Vec<QuestionId>,
@@ -471,7 +471,7 @@ impl Sessions {
     pub fn raised(&self, id: QuestionId) -> Option<&Question> {
         self.questions
             .get(id)
-            .filter(|question| question.held.is_none())
+            .filter(|question| question.unraised_reason.is_none())
     }
 
     /// Returns how many actions of a session the person rejected here.
@@ -552,7 +552,8 @@ impl Sessions {
             ..context.key.clone()
         };
         // Beyond the bound, an agent's departures are no longer news.
-        let first = self.told.len() < MOST_TOLD && self.told.insert((about, kind));
+        let first = self.reported_anomalies.len() < MOST_TOLD
+            && self.reported_anomalies.insert((about, kind));
         context.push(ChangeKind::Anomaly(Anomaly {
             kind,
             detail: detail.into(),

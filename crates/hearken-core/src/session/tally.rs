@@ -37,7 +37,7 @@ pub(super) struct TallyPlace {
     is_asked: bool,
     /// It is open, has not been answered and can't be.
     is_unsure: bool,
-    held: Option<UnraisedReason>,
+    unraised_reason: Option<UnraisedReason>,
 }
 
 impl TallyPlace {
@@ -48,9 +48,9 @@ impl TallyPlace {
             is_answerable,
             is_asked: is_answerable
                 && question.reply == ReplyState::Unanswered
-                && question.held.is_none(),
+                && question.unraised_reason.is_none(),
             is_unsure: question.is_open() && question.answer().is_none() && !is_answerable,
-            held: question.held,
+            unraised_reason: question.unraised_reason,
         }
     }
 }
@@ -86,7 +86,7 @@ impl Tally {
     /// Adds a question to the counts of its state.
     pub(super) fn add(&mut self, question: &Question, place: TallyPlace) {
         let (id, key) = (question.id, &question.key);
-        match place.held {
+        match place.unraised_reason {
             None if place.is_open => {
                 self.raised.insert(id);
                 if place.is_answerable {
@@ -102,7 +102,7 @@ impl Tally {
                 self.crowded.insert(asker(key));
             }
         }
-        if !place.is_open && place.held.is_none() {
+        if !place.is_open && place.unraised_reason.is_none() {
             return;
         }
         let agent = self.agents.entry(asker(key)).or_default();
@@ -116,7 +116,7 @@ impl Tally {
         if place.is_unsure {
             agent.unsure.insert(id);
         }
-        if place.held == Some(UnraisedReason::Room) {
+        if place.unraised_reason == Some(UnraisedReason::Room) {
             agent.room.insert(id);
         }
     }
@@ -126,7 +126,7 @@ impl Tally {
         let (id, key) = (question.id, &question.key);
         self.raised.remove(&id);
         self.answerable.remove(&id);
-        if place.held == Some(UnraisedReason::Replay)
+        if place.unraised_reason == Some(UnraisedReason::Replay)
             && let Some(of_link) = self.replayed.get_mut(&key.link)
         {
             of_link.remove(&(question.opened.monotonic, id));
@@ -178,7 +178,7 @@ impl Tally {
     }
 
     /// Returns how many questions of an agent were raised and wait for an answer.
-    pub(super) fn asked(&self, whose: &LinkAgent) -> usize {
+    pub(super) fn raised_count(&self, whose: &LinkAgent) -> usize {
         self.agents.get(whose).map_or(0, |agent| agent.asked)
     }
 

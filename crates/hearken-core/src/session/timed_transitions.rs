@@ -80,7 +80,7 @@ impl Sessions {
             AnswerReach::LinkLost => question.is_open(),
             AnswerReach::NotAnswerable => false,
         };
-        matters && question.held.is_none()
+        matters && question.unraised_reason.is_none()
     }
 
     /// Notes, when a question closes, that its time was already up; for a question that can't be answered here,

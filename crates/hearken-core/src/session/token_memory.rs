@@ -36,14 +36,14 @@ pub enum TokenUse {
 /// A bounded memory of digests; the oldest goes first.
 #[derive(Debug, Clone)]
 struct DigestMemory<T> {
-    known: HashMap<Digest, T>,
+    values: HashMap<Digest, T>,
     order: VecDeque<Digest>,
 }
 
 impl<T> Default for DigestMemory<T> {
     fn default() -> Self {
         Self {
-            known: HashMap::new(),
+            values: HashMap::new(),
             order: VecDeque::new(),
         }
     }
@@ -52,15 +52,15 @@ impl<T> Default for DigestMemory<T> {
 impl<T> DigestMemory<T> {
     /// Remembers the first value under a digest.
     fn note(&mut self, digest: Digest, value: T, most: usize) {
-        if self.known.contains_key(&digest) {
+        if self.values.contains_key(&digest) {
             return;
         }
-        self.known.insert(digest, value);
+        self.values.insert(digest, value);
         self.order.push_back(digest);
         if self.order.len() > most
             && let Some(oldest) = self.order.pop_front()
         {
-            self.known.remove(&oldest);
+            self.values.remove(&oldest);
         }
     }
 }
@@ -69,17 +69,17 @@ impl<T> DigestMemory<T> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tokens {
     /// What each token was first used for.
-    asked: DigestMemory<Digest>,
+    first_uses: DigestMemory<Digest>,
     answered: DigestMemory<()>,
 }
 
 impl Tokens {
     /// Remembers a question's token; returns whether it belonged to another question or was answered here.
     pub(super) fn note_asked(&mut self, token: Digest, about: Digest) -> bool {
-        let earlier = self.asked.known.get(&token);
+        let earlier = self.first_uses.values.get(&token);
         let elsewhere = earlier.is_some_and(|earlier| *earlier != about);
-        let answered = self.answered.known.contains_key(&token);
-        self.asked.note(token, about, MOST_ASKED);
+        let answered = self.answered.values.contains_key(&token);
+        self.first_uses.note(token, about, MOST_ASKED);
         answered || elsewhere
     }
 
@@ -108,7 +108,9 @@ pub(super) fn shortened(hasher: Hasher) -> Digest {
 #[cfg(test)]
 impl Tokens {
     pub(super) fn is_within_bounds(&self) -> bool {
-        let asked = self.asked.known.len() == self.asked.order.len();
-        asked && self.asked.known.len() <= MOST_ASKED && self.answered.known.len() <= MOST_ANSWERED
+        let asked = self.first_uses.values.len() == self.first_uses.order.len();
+        asked
+            && self.first_uses.values.len() <= MOST_ASKED
+            && self.answered.values.len() <= MOST_ANSWERED
     }
 }

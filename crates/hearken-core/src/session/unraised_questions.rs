@@ -49,7 +49,7 @@ impl Sessions {
     pub(super) fn is_held(&self, id: QuestionId) -> bool {
         self.questions
             .get(id)
-            .is_some_and(|question| question.held.is_some())
+            .is_some_and(|question| question.unraised_reason.is_some())
     }
 
     /// Returns whether there is memory for one more open question of a link.
@@ -73,7 +73,7 @@ impl Sessions {
         };
         let (tally, whose) = (self.questions.tally(), asker(&question.key));
         // The question is not held, so it also counts. None is asked before earlier ones.
-        let full = tally.asked(&whose) > MOST_OPEN || tally.room(&whose).len() > 0;
+        let full = tally.raised_count(&whose) > MOST_OPEN || tally.room(&whose).len() > 0;
         if full {
             self.hold(id, UnraisedReason::Room);
         }
@@ -83,7 +83,7 @@ impl Sessions {
     /// Holds a question back.
     pub(super) fn hold(&mut self, id: QuestionId, why: UnraisedReason) {
         self.questions
-            .change(id, |question| question.held = Some(why));
+            .change(id, |question| question.unraised_reason = Some(why));
     }
 
     /// Returns how many questions of an agent wait for room.
@@ -112,7 +112,7 @@ impl Sessions {
                 continue;
             };
             let whose = asker(&question.key);
-            let before = self.questions.tally().asked(&whose);
+            let before = self.questions.tally().raised_count(&whose);
             let count = asked.entry(whose).or_insert(before);
             if *count < MOST_OPEN {
                 *count += 1;
@@ -161,7 +161,7 @@ impl Sessions {
     fn room_of(&self, whose: &LinkAgent) -> usize {
         match self.links.get(&whose.0).is_some_and(LinkState::is_down) {
             true => 0,
-            false => MOST_OPEN.saturating_sub(self.questions.tally().asked(whose)),
+            false => MOST_OPEN.saturating_sub(self.questions.tally().raised_count(whose)),
         }
     }
 
@@ -180,7 +180,7 @@ impl Sessions {
     fn raise(&mut self, id: QuestionId, now: Now, changes: &mut Vec<Change>) {
         let links = &self.links;
         self.questions.change(id, |question| {
-            question.held = None;
+            question.unraised_reason = None;
             question.raised = now.monotonic;
             let down = links
                 .get(&question.key.link)
@@ -225,7 +225,7 @@ impl Sessions {
     pub(super) fn let_go(&mut self, link: LinkId) {
         let held: Vec<(QuestionId, UnraisedReason)> = (self.questions.values())
             .filter(|question| question.key.link == link)
-            .filter_map(|question| Some((question.id, question.held?)))
+            .filter_map(|question| Some((question.id, question.unraised_reason?)))
             .collect();
         for (id, why) in held {
             match why {
@@ -235,7 +235,7 @@ impl Sessions {
                             // It could never be answered here, and is raised as such when it is due.
                             AnswerReach::NotAnswerable => {}
                             AnswerReach::Live | AnswerReach::LinkLost | AnswerReach::Resumed => {
-                                question.held = None;
+                                question.unraised_reason = None;
                                 question.standing = AnswerReach::Live;
                             }
                         });
