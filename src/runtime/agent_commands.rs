@@ -138,7 +138,7 @@ fn listed(one: &StartCandidate, words: &Phrases) -> String {
     let tried = match &agent.tried {
         Some(version) => {
             // The versions of two programs are told apart by their names.
-            let versions = match &agent.own {
+            let versions = match &agent.terminal_program {
                 Some(AgentProgram {
                     program,
                     tried: Some(own),

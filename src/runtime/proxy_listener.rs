@@ -299,7 +299,7 @@ impl ListenerState {
         match note {
             ListenerNote::Line(Side::Editor, line) => along.editor(&text(line), cx),
             ListenerNote::Line(Side::Agent, line) => along.agent(&text(line), cx),
-            ListenerNote::Asked { ticket, line } => along.asked(*ticket, &text(line), cx),
+            ListenerNote::Asked { ticket, line } => along.on_question(*ticket, &text(line), cx),
             ListenerNote::Answered { ticket, line } => along.answered(*ticket, &text(line), cx),
             ListenerNote::Left(ticket) | ListenerNote::TakenBack(ticket) => {
                 along.left(*ticket, None, cx);

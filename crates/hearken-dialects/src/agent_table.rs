@@ -106,7 +106,7 @@ pub struct KnownAgent {
     /// The lowest major version of Node.js that its package accepts.
     pub needs_node: Option<u32>,
     /// The program that people use in a terminal, if `command` is an adapter for it.
-    pub own: Option<AgentProgram>,
+    pub terminal_program: Option<AgentProgram>,
     /// The packages that the one in `install` has replaced.
     #[serde(default)]
     pub former: Vec<FormerPackage>,
@@ -128,7 +128,11 @@ impl KnownAgent {
             program: self.program().to_owned(),
             tried: self.tried.clone(),
         });
-        self.own.clone().into_iter().chain(program).collect()
+        self.terminal_program
+            .clone()
+            .into_iter()
+            .chain(program)
+            .collect()
     }
 
     /// Returns what it asks in a mode, if that is known.

@@ -12,7 +12,7 @@ pub struct Connection {
     /// Where the terms differ from the person's wishes, one phrase each.
     pub terms: Vec<Phrase>,
     /// What else is known about it, one phrase each, for a person who asks.
-    pub known: Vec<Phrase>,
+    pub facts: Vec<Phrase>,
     /// Whether a healthy one may stay silent until its first event.
     pub may_answer_late: bool,
     /// Whether it was asked to omit some events, so that a gap is not its fault.

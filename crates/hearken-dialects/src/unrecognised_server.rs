@@ -36,7 +36,7 @@ pub(super) enum SearchStage {
         /// Why AAEP has no way left.
         because: Fault,
         /// Whether the person has been told.
-        told: bool,
+        is_announced: bool,
         /// The stream to follow instead, if that address itself has no events.
         beside: Option<Stream>,
     },
@@ -124,7 +124,7 @@ impl SearchStage {
     pub(super) fn leave(&mut self, because: Fault) {
         *self = Self::AsGiven {
             because,
-            told: false,
+            is_announced: false,
             beside: None,
         };
     }
@@ -164,7 +164,7 @@ impl SearchStage {
     ) {
         let Self::AsGiven {
             because,
-            told,
+            is_announced: told,
             beside,
         } = self
         else {

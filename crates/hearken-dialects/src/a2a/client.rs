@@ -69,7 +69,7 @@ pub struct A2a {
     pub(super) tasks: BTreeMap<String, Task>,
     /// The conversations that can be continued, by name.
     pub(super) talks: BTreeMap<String, TaskConversation>,
-    pub(super) asked: BTreeMap<u64, TaskRequest>,
+    pub(super) pending_requests: BTreeMap<u64, TaskRequest>,
     pub(super) listing: Listing,
     /// The only task that the person wants to follow.
     pub(super) only: Option<String>,
@@ -96,7 +96,7 @@ impl A2a {
             card: None,
             tasks: BTreeMap::new(),
             talks: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            pending_requests: BTreeMap::new(),
             listing: Listing::default(),
             only: start.conversation,
             is_up: false,
@@ -142,10 +142,10 @@ impl A2a {
             | TaskRequest::Answer(_)
             | TaskRequest::Cancel(_) => false,
         };
-        let under_way = self.asked.values().filter(is_stream).count();
+        let under_way = self.pending_requests.values().filter(is_stream).count();
         match streams {
             true => under_way < MOST_STREAMS,
-            false => self.asked.len() - under_way < MOST_CALLS,
+            false => self.pending_requests.len() - under_way < MOST_CALLS,
         }
     }
 
@@ -157,7 +157,7 @@ impl A2a {
         call: HttpCall,
         out: &mut Vec<DialectOutput>,
     ) {
-        self.asked.insert(request, what);
+        self.pending_requests.insert(request, what);
         out.push(DialectOutput::Call { request, call });
     }
 
@@ -310,7 +310,7 @@ impl A2a {
 
     /// Handles an event of a stream that answers one of our requests.
     fn piece(&mut self, request: u64, text: &str, cx: &mut Cx<'_>) {
-        let Some(asked) = self.asked.get(&request).cloned() else {
+        let Some(asked) = self.pending_requests.get(&request).cloned() else {
             return;
         };
         match messages::answer(text) {
@@ -323,7 +323,7 @@ impl A2a {
             },
             // A server may open a stream before it refuses the request.
             RequestAnswer::Refused(..) => {
-                self.asked.remove(&request);
+                self.pending_requests.remove(&request);
                 let answer = HttpAnswer {
                     status: 200,
                     location: None,
@@ -404,7 +404,9 @@ impl A2a {
         }
         self.tasks.clear();
         let held = self.talks.values_mut();
-        let unsent: usize = held.map(|talk| std::mem::take(&mut talk.held).len()).sum();
+        let unsent: usize = held
+            .map(|talk| std::mem::take(&mut talk.held_prompts).len())
+            .sum();
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
             cx.out.push(DialectOutput::Tell(
@@ -441,7 +443,7 @@ impl Dialect for A2a {
     }
 
     fn on_answer(&mut self, request: u64, outcome: &Result<HttpAnswer, Fault>, cx: &mut Cx<'_>) {
-        if let Some(asked) = self.asked.remove(&request) {
+        if let Some(asked) = self.pending_requests.remove(&request) {
             self.carried_out(request, asked, outcome, cx);
         }
     }

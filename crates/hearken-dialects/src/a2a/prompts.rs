@@ -24,7 +24,7 @@ const MOST_TALKS: usize = 256;
 #[derive(Debug, Default)]
 pub struct TaskConversation {
     /// The prompts to send when the current task is done.
-    pub held: VecDeque<String>,
+    pub held_prompts: VecDeque<String>,
     /// Whether a prompt is being sent.
     pub sending: bool,
     /// The position of the last report about the conversation, in the order of reports.
@@ -54,7 +54,7 @@ impl A2a {
             let idle = self
                 .talks
                 .iter()
-                .filter(|(_, it)| it.held.is_empty() && !it.sending);
+                .filter(|(_, it)| it.held_prompts.is_empty() && !it.sending);
             let oldest = idle
                 .min_by_key(|(_, it)| it.heard)
                 .map(|(id, _)| id.clone());
@@ -104,10 +104,10 @@ impl A2a {
         let mut tasks = self.tasks.values();
         let is_stopping = tasks.any(|it| it.context == context && it.is_stopping());
         let talk = self.talks.entry(context.to_owned()).or_default();
-        if talk.held.len() >= MOST_HELD {
+        if talk.held_prompts.len() >= MOST_HELD {
             return out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
         }
-        talk.held.push_back(prompt.to_owned());
+        talk.held_prompts.push_back(prompt.to_owned());
         let key = match (is_stopping, is_busy || talk.sending) {
             (true, _) => Some("prompt.after_stop"),
             (false, true) => Some("prompt.held"),
@@ -144,7 +144,7 @@ impl A2a {
         else {
             return;
         };
-        let Some(words) = talk.held.pop_front() else {
+        let Some(words) = talk.held_prompts.pop_front() else {
             return;
         };
         talk.sending = true;
@@ -197,7 +197,7 @@ impl A2a {
                 ..prompted
             }),
         };
-        self.asked.insert(request, asked);
+        self.pending_requests.insert(request, asked);
     }
 
     /// Applies the first report about a prompt, and returns its task.
@@ -247,7 +247,7 @@ impl A2a {
             talk.sending = false;
             if prompted.context.is_empty() && !context.is_empty() {
                 // Prompts written after it continue the conversation that it started.
-                waits = std::mem::take(&mut talk.held);
+                waits = std::mem::take(&mut talk.held_prompts);
             }
         }
         if prompted.context.is_empty() && !context.is_empty() {
@@ -255,7 +255,7 @@ impl A2a {
             self.heard += 1;
             self.talk(context);
             if let Some(talk) = self.talks.get_mut(context) {
-                talk.held.append(&mut waits);
+                talk.held_prompts.append(&mut waits);
             }
         }
     }
@@ -335,7 +335,10 @@ impl A2a {
                 .out
                 .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         }
-        let nothing_waits = self.talks.get(context).is_none_or(|it| it.held.is_empty());
+        let nothing_waits = self
+            .talks
+            .get(context)
+            .is_none_or(|it| it.held_prompts.is_empty());
         turn_end::sends_what_waits(nothing_waits || !self.is_up, cx.out);
         for id in left {
             self.rests(&id, cx.out);
@@ -348,8 +351,8 @@ impl A2a {
             return false;
         };
         talk.sending = false;
-        let nothing_waits = talk.held.is_empty();
-        self.asked.retain(|_, asked| {
+        let nothing_waits = talk.held_prompts.is_empty();
+        self.pending_requests.retain(|_, asked| {
             !matches!(asked, TaskRequest::Prompt(it) if it.context == context && !it.is_told)
         });
         turn_end::gave_up_prompt(out);
@@ -360,7 +363,10 @@ impl A2a {
 
     /// Stops every task of a conversation.
     fn stop_in(&mut self, context: &str, out: &mut Vec<DialectOutput>) {
-        let nothing_waits = self.talks.get(context).is_none_or(|it| it.held.is_empty());
+        let nothing_waits = self
+            .talks
+            .get(context)
+            .is_none_or(|it| it.held_prompts.is_empty());
         let tasks = self
             .tasks
             .values_mut()

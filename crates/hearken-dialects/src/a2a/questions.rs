@@ -70,7 +70,7 @@ pub fn sign_in(
     let address = content.and_then(address);
     let host = address.as_ref().map_or("", |it| it.host.as_str());
     let odd = address.as_ref().map(|it| it.odd(words)).unwrap_or_default();
-    let whole = address.as_ref().map_or("", |it| it.whole.as_str());
+    let whole = address.as_ref().map_or("", |it| it.text.as_str());
     // An address that the agent's own text contains is not repeated.
     let unsaid = if text.contains(whole) { "" } else { whole };
     let args = [("host", host), ("odd", &odd), ("address", unsaid)];
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn an_address_is_found_where_agents_write_it() {
-        let found = |content: MessageContent| address(&content).map(|it| (it.host, it.whole));
+        let found = |content: MessageContent| address(&content).map(|it| (it.host, it.text));
         let wanted = |host: &str, whole: &str| Some((host.to_owned(), whole.to_owned()));
         let text = |text: &str| MessageContent {
             text: text.to_owned(),

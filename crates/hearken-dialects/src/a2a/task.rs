@@ -220,7 +220,7 @@ impl Task {
                     String::new()
                 }
             },
-            false => self.parts.whole(&id, &content.text).to_owned(),
+            false => self.parts.unannounced_text(&id, &content.text).to_owned(),
         };
         self.lacks(&id, lacks);
         if !lacks || !text.trim().is_empty() {
@@ -260,7 +260,10 @@ impl Task {
     /// Announces a message of the agent, once.
     fn says(&mut self, message: &TaskMessage, cx: &mut Cx<'_>) {
         let id = said_id(message);
-        let text = self.parts.whole(&id, &message.content.text).to_owned();
+        let text = self
+            .parts
+            .unannounced_text(&id, &message.content.text)
+            .to_owned();
         remember(&mut self.known, &message.id);
         self.outputs(&id, text, cx);
         self.shows(&id, &message.content, false, cx.out);

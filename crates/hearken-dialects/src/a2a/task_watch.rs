@@ -217,7 +217,7 @@ impl A2a {
 
     /// Follows a task by a stream if one is available, otherwise polls it.
     fn look(&mut self, id: &str, cx: &mut Cx<'_>) {
-        let streams = self.asked.values();
+        let streams = self.pending_requests.values();
         let following = streams
             .filter(|it| matches!(it, TaskRequest::Stream(..)))
             .count();

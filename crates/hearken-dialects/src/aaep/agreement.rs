@@ -27,7 +27,7 @@ const LASTING: Duration = Duration::from_secs(5);
 pub(super) struct Agreement {
     pub(super) id: String,
     pub(super) location: Option<String>,
-    pub(super) asked: Capabilities,
+    pub(super) requested: Capabilities,
     pub(super) honored: Capabilities,
     /// When it was agreed.
     pub(super) at: Duration,
@@ -52,7 +52,7 @@ impl Agreement {
         Self {
             id,
             location,
-            asked,
+            requested: asked,
             honored,
             at,
             followed_again: false,
@@ -67,7 +67,7 @@ impl Agreement {
         let rate = self
             .honored
             .max_events_per_second
-            .or(self.asked.max_events_per_second)?;
+            .or(self.requested.max_events_per_second)?;
         // A token bucket allows a burst of one second's worth (5.6.1).
         let most = usize::try_from(rate.saturating_mul(RATE_WINDOW.as_secs() + 1)).ok()?;
         self.arrivals.push_back(now);
@@ -146,7 +146,7 @@ impl Aaep {
         // A change on top of a pending one is requested as both together.
         let before = agreed.changing.as_ref().map(|(_, change)| change.clone());
         let before = before.unwrap_or_default();
-        let Some(change) = agreed.asked.amended(&before).lacking(&wanted) else {
+        let Some(change) = agreed.requested.amended(&before).lacking(&wanted) else {
             return;
         };
         let change = before.amended(&change);
@@ -171,7 +171,7 @@ impl Aaep {
     /// look like lost events.
     pub(super) fn leaves_out(&self) -> bool {
         let filters = match &self.handshake {
-            Handshake::Agreed(agreed) => agreed.asked.event_filters.as_ref(),
+            Handshake::Agreed(agreed) => agreed.requested.event_filters.as_ref(),
             Handshake::Idle
             | Handshake::Manifest { .. }
             | Handshake::Asked(_)
@@ -207,7 +207,7 @@ impl Aaep {
         let Some((_, change)) = agreed.changing.take() else {
             return;
         };
-        self.kept_terms = Some((agreed.asked.clone(), change));
+        self.kept_terms = Some((agreed.requested.clone(), change));
         cx.out.push(DialectOutput::Release);
         self.step(Handshake::Idle, cx.out);
         self.last_words(None, cx.out);
@@ -223,7 +223,7 @@ impl Aaep {
         if let Handshake::Agreed(agreed) = &mut self.handshake
             && let Some((_, change)) = agreed.changing.take()
         {
-            agreed.asked = agreed.asked.amended(&change);
+            agreed.requested = agreed.requested.amended(&change);
         }
         Self::tell_unchanged(reason, out);
     }
@@ -269,7 +269,7 @@ impl Aaep {
         let Handshake::Agreed(agreed) = &self.handshake else {
             return;
         };
-        let told = terms::differences(&agreed.asked, &agreed.honored);
+        let told = terms::differences(&agreed.requested, &agreed.honored);
         let known = self.terms_told.len() == told.len()
             && (self.terms_told.iter().zip(&told)).all(|(known, now)| now.is_known_from(known));
         if known {

@@ -467,7 +467,7 @@ impl Dialect for Aaep {
         let bridge = self.bridged.standing();
         Connection {
             how,
-            known: proven.into_iter().chain(notes).collect(),
+            facts: proven.into_iter().chain(notes).collect(),
             terms: self.terms_told.iter().map(Difference::phrase).collect(),
             // On a stream that was requested, a healthy server may respond only with its first event.
             may_answer_late: asked && self.ways.is_stream(),

@@ -60,7 +60,7 @@ enum AskedProgram {
 #[derive(Debug, Default)]
 pub(super) struct WritingStyle {
     speech: MessageStyle,
-    asked: PendingRequests<AskedProgram>,
+    pending_requests: PendingRequests<AskedProgram>,
 }
 
 impl WritingStyle {
@@ -100,12 +100,12 @@ impl WritingStyle {
                 },
             },
             RpcMessage::Result { id, result } => {
-                self.asked.answered(id.as_ref());
+                self.pending_requests.answered(id.as_ref());
                 ProgramLine::Message(result)
             }
             RpcMessage::Error { id, code, message } => {
-                let ours = self.asked.gave(id.as_ref());
-                match self.asked.answered(id.as_ref()) {
+                let ours = self.pending_requests.gave(id.as_ref());
+                match self.pending_requests.answered(id.as_ref()) {
                     Some(AskedProgram::Subscribe) if code == NO_SUCH_METHOD => {
                         ProgramLine::NoSubscriptions
                     }
@@ -133,7 +133,7 @@ impl WritingStyle {
             "subscription.close" => return rpc::notification("aaep.close", &message),
             _ => return rpc::notification("aaep.reply", &message),
         };
-        rpc::request(self.asked.ask(request), method, &message)
+        rpc::request(self.pending_requests.ask(request), method, &message)
     }
 }
 

@@ -379,7 +379,7 @@ impl Aaep {
                     return false;
                 }
                 if let Some((_, change)) = agreed.changing.take() {
-                    agreed.asked = agreed.asked.amended(&change);
+                    agreed.requested = agreed.requested.amended(&change);
                 }
                 agreed.honored = accepted.honored.clone();
                 if accepted.notes.is_some() {

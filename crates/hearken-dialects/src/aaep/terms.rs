@@ -66,7 +66,7 @@ fn pace(rate: Option<i32>) -> u64 {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Difference {
     phrase: &'static str,
-    asked: Term,
+    requested: Term,
     honored: Term,
 }
 
@@ -86,7 +86,7 @@ impl Difference {
     /// Returns whether a person who heard one difference knows the other: a new order of the same things is no news.
     pub(super) fn is_known_from(&self, other: &Self) -> bool {
         self.phrase == other.phrase
-            && self.asked.is_known_from(&other.asked)
+            && self.requested.is_known_from(&other.requested)
             && self.honored.is_known_from(&other.honored)
     }
 
@@ -98,7 +98,7 @@ impl Difference {
     /// Returns the phrase for the difference.
     pub(super) fn phrase(&self) -> Phrase {
         Phrase::new(self.phrase)
-            .with("asked", self.asked.word())
+            .with("asked", self.requested.word())
             .with("honored", self.honored.word())
     }
 }
@@ -227,7 +227,7 @@ pub(super) fn differences(asked: &Capabilities, honored: &Capabilities) -> Vec<D
         let (asked, honored) = sides?;
         Some(Difference {
             phrase,
-            asked,
+            requested: asked,
             honored,
         })
     };

@@ -402,7 +402,7 @@ fn what_the_producer_notes_about_the_terms_is_known_of_the_connection() {
         "aaep_version": "1.0.0", "producer": {"agent_id": "planner"}, "honored_capabilities": {},
         "negotiation_notes": "No progress events here."});
     bench.frame(consent.to_string());
-    let known = bench.machine.connection().known;
+    let known = bench.machine.connection().facts;
     let wanted = Phrase::new("status.notes")
         .with("text", PhraseArg::Agent("No progress events here.".into()));
     assert_eq!(known, [wanted]);

@@ -100,7 +100,7 @@ pub struct Acp {
     /// Whether each message is a line.
     pub(super) in_lines: bool,
     pub(super) phase: AgentPhase,
-    pub(super) asked: PendingRequests<AcpRequest>,
+    pub(super) pending_requests: PendingRequests<AcpRequest>,
     pub(super) ways_in: Vec<SignInMethod>,
     pub(super) signing: SignInState,
     /// The id of the last request to sign in.
@@ -118,7 +118,7 @@ pub struct Acp {
     pub(super) keeps: ConversationAbilities,
     pub(super) earlier: ResumeStage,
     pub(super) turn: Option<Turn>,
-    pub(super) held: VecDeque<String>,
+    pub(super) held_prompts: VecDeque<String>,
     /// The latest prompt.
     pub(super) prompted: String,
     /// The number of the frame that carries this turn's prompt.
@@ -147,7 +147,7 @@ impl Acp {
             listens,
             in_lines: start.carrier == TransportKind::Lines,
             phase: AgentPhase::Unmet,
-            asked: PendingRequests::default(),
+            pending_requests: PendingRequests::default(),
             ways_in: Vec::new(),
             signing: SignInState::Idle,
             signing_id: 0,
@@ -161,7 +161,7 @@ impl Acp {
             keeps: ConversationAbilities::default(),
             earlier: ResumeStage::Idle,
             turn: None,
-            held: start.prompt.into_iter().collect(),
+            held_prompts: start.prompt.into_iter().collect(),
             prompted: String::new(),
             prompting: None,
             unknown: BTreeSet::new(),
@@ -191,7 +191,7 @@ impl Acp {
         params: &str,
         out: &mut Vec<DialectOutput>,
     ) -> u64 {
-        let id = self.asked.ask(what);
+        let id = self.pending_requests.ask(what);
         self.send(rpc::request(id, method, params), out)
     }
 
@@ -204,11 +204,11 @@ impl Acp {
                 self.requested(&id, &method, &rpc::members(params.as_deref()), cx);
             }
             RpcKind::Rpc(RpcMessage::Result { id, result }) => {
-                let what = self.asked.answered(id.as_ref());
+                let what = self.pending_requests.answered(id.as_ref());
                 self.granted(what, &rpc::members(Some(&result)), cx);
             }
             RpcKind::Rpc(RpcMessage::Error { id, code, message }) => {
-                match self.asked.answered(id.as_ref()) {
+                match self.pending_requests.answered(id.as_ref()) {
                     Some(what) => self.refused(what, code, &message, cx),
                     None => self.complained(code, &message, cx.out),
                 }
@@ -244,7 +244,7 @@ impl Acp {
         if let Some(review) = update.and_then(review::review) {
             return self.reviewed(review, cx.out);
         }
-        let update = messages::update(params, self.mode.known());
+        let update = messages::update(params, self.mode.known_agent());
         if self.said_before(&update) {
             return;
         }
@@ -304,7 +304,7 @@ impl Acp {
             return;
         }
         let call = params.get("toolCall").and_then(Value::as_object);
-        let known = self.mode.known();
+        let known = self.mode.known_agent();
         let Some(news) = call.and_then(|call| agent_quirks::call(call, known)) else {
             // Without a call, it is unclear what would be allowed.
             self.send(

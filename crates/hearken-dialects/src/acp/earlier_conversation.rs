@@ -159,7 +159,7 @@ impl Acp {
     /// Writes the request to open one again.
     fn opening(&mut self, kept: &EarlierConversation) -> String {
         let params = json!({"sessionId": kept.id, "cwd": self.teller.folder, "mcpServers": []});
-        let id = self.asked.ask(AcpRequest::Going);
+        let id = self.pending_requests.ask(AcpRequest::Going);
         let method = if self.keeps.loads {
             "session/load"
         } else {

@@ -128,8 +128,8 @@ pub enum DecisionResult {
 pub struct AgentListener {
     pub(super) teller: EventContext,
     /// The agent's row in the table of agents.
-    pub(super) known: Option<KnownAgent>,
-    asked: BTreeMap<Id, EditorRequest>,
+    pub(super) known_agent: Option<KnownAgent>,
+    editor_requests: BTreeMap<Id, EditorRequest>,
     conversations: BTreeMap<String, FollowedConversation>,
     loading: BTreeSet<String>,
     questions: BTreeMap<u64, ForwardedQuestion>,
@@ -157,8 +157,8 @@ impl AgentListener {
                 answerable: true,
                 left: LeftCalls::default(),
             },
-            known: None,
-            asked: BTreeMap::new(),
+            known_agent: None,
+            editor_requests: BTreeMap::new(),
             conversations: BTreeMap::new(),
             loading: BTreeSet::new(),
             questions: BTreeMap::new(),
@@ -221,11 +221,11 @@ impl AgentListener {
             }
             EditorRequest::Greeting | EditorRequest::Opening { .. } => {}
         }
-        if self.asked.len() >= MOST_ASKED {
+        if self.editor_requests.len() >= MOST_ASKED {
             // Requests that are never answered must not pile up.
-            self.asked.pop_first();
+            self.editor_requests.pop_first();
         }
-        self.asked.insert(id, theirs);
+        self.editor_requests.insert(id, theirs);
     }
 
     /// Returns a conversation, adding it if there is room.
@@ -264,7 +264,8 @@ impl AgentListener {
         self.teller.folder = folder;
         // A prompt comes after the previous turn is over, whether we heard its end or not.
         self.loading.remove(name);
-        self.asked.retain(|_, theirs| !theirs.prompts(name));
+        self.editor_requests
+            .retain(|_, theirs| !theirs.prompts(name));
         let turn = match turn {
             // Its open question must stay answerable.
             Some(mut turn) if turn.asks() => {
@@ -307,11 +308,11 @@ impl AgentListener {
                 self.tell_notices(cx);
             }
             RpcKind::Rpc(RpcMessage::Result { id, result }) => {
-                let theirs = id.and_then(|id| self.asked.remove(&id));
+                let theirs = id.and_then(|id| self.editor_requests.remove(&id));
                 self.granted(theirs, &rpc::members(Some(&result)), cx);
             }
             RpcKind::Rpc(RpcMessage::Error { id, message, .. }) => {
-                match id.and_then(|id| self.asked.remove(&id)) {
+                match id.and_then(|id| self.editor_requests.remove(&id)) {
                     Some(EditorRequest::Prompt { conversation }) => {
                         self.ends(&conversation, |_| TurnEnd::Failed(message), cx);
                     }
@@ -339,7 +340,7 @@ impl AgentListener {
         match theirs {
             Some(EditorRequest::Greeting) => {
                 let greeting = Greeting::read(result);
-                self.known = agent_table::calling_itself(&greeting.agent.id);
+                self.known_agent = agent_table::calling_itself(&greeting.agent.id);
                 self.teller.writer.call(greeting.agent);
                 if greeting.version > VERSION {
                     self.is_foreign = true;
@@ -397,7 +398,7 @@ impl AgentListener {
         if let Some(review) = members.and_then(review::review) {
             return self.reviewed(review, cx);
         }
-        let update = messages::update(params, self.known.as_ref());
+        let update = messages::update(params, self.known_agent.as_ref());
         let phrase = match &update {
             Update::Shows(kind) => {
                 Some(ListenerNotice::from("acp.along.shows").with("kind", kind.clone()))

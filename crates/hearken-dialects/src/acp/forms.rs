@@ -193,7 +193,7 @@ impl Acp {
         let elicited = self.elicited.remove(at);
         let completed = match (elicited.what, action) {
             (ElicitationSubject::Open { address, id }, Some(Action::Accept)) => {
-                let whole = address.whole.clone();
+                let whole = address.text.clone();
                 let args = [("address", whole.as_str())];
                 let completed = SessionCompleted {
                     summary: self.teller.words.summary("acp.url.open", &args),

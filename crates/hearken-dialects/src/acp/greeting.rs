@@ -55,7 +55,7 @@ impl Acp {
         self.phase = AgentPhase::Open(conversation);
         self.has_options(result, cx.out);
         self.begin_mode(cx);
-        if self.held.is_empty() && !self.mode.holds_prompts() {
+        if self.held_prompts.is_empty() && !self.mode.holds_prompts() {
             cx.out.push(DialectOutput::Tell(Phrase::new("acp.ready")));
         }
         self.go_on(cx);
@@ -96,7 +96,8 @@ impl Acp {
                     // If nothing of the prompt was carried out, it is kept; otherwise, repeating it would do something
                     // twice.
                     if self.turn.as_ref().is_none_or(|turn| turn.has_no_calls()) {
-                        self.held.push_front(std::mem::take(&mut self.prompted));
+                        self.held_prompts
+                            .push_front(std::mem::take(&mut self.prompted));
                     }
                     self.wants_sign_in(cx);
                 }
@@ -132,7 +133,7 @@ impl Acp {
     }
 
     pub(super) fn tell_unsent(&mut self, out: &mut Vec<DialectOutput>) {
-        let unsent = std::mem::take(&mut self.held).len();
+        let unsent = std::mem::take(&mut self.held_prompts).len();
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
             out.push(DialectOutput::Tell(

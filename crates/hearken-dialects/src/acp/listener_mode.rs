@@ -15,7 +15,7 @@ use super::settings::{Setting, SettingChange};
 
 impl AgentListener {
     fn oversight(&self, mode: &str) -> Option<Oversight> {
-        self.known.as_ref()?.oversight(mode)
+        self.known_agent.as_ref()?.oversight(mode)
     }
 
     /// Applies settings in a message, and announces who decides where that is new.

@@ -80,7 +80,7 @@ impl ModeWatch {
     }
 
     /// Returns the agent's row in the table, if it has one.
-    pub(super) fn known(&self) -> Option<&KnownAgent> {
+    pub(super) fn known_agent(&self) -> Option<&KnownAgent> {
         self.agent.as_ref()
     }
 
@@ -146,7 +146,7 @@ impl Acp {
 
     /// Announces who decides at the start, and asks for the mode that asks most where the settings want that.
     pub(super) fn begin_mode(&mut self, cx: &mut Cx<'_>) {
-        let asks = self.mode.known().and_then(|agent| agent.asks);
+        let asks = self.mode.known_agent().and_then(|agent| agent.asks);
         // If all modes ask the same, they differ in something else.
         let setting = self.settings.mode().filter(|_| asks.is_none()).cloned();
         let Some(setting) = setting else {
@@ -207,7 +207,7 @@ impl Acp {
         let expected = self.mode.expected.take_if(|it| it.0 == setting.now);
         let asks = self.mode.oversight(&setting.now);
         let by_settings = matches!(expected, Some((_, ModeChooser::Settings)));
-        let keeps = self.mode.known().and_then(|agent| agent.keeps_mode);
+        let keeps = self.mode.known_agent().and_then(|agent| agent.keeps_mode);
         let undoes = by_settings && keeps == Some(KeptMode::Set);
         // A later choice is no longer due to the settings.
         self.mode.undoing = match undoes {

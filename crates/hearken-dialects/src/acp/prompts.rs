@@ -30,7 +30,7 @@ impl Acp {
 
     /// Finishes a turn that is over, and sends the next held prompt.
     pub(super) fn go_on(&mut self, cx: &mut Cx<'_>) {
-        if let Some(turn) = self.turn.as_mut().filter(|_| !self.held.is_empty()) {
+        if let Some(turn) = self.turn.as_mut().filter(|_| !self.held_prompts.is_empty()) {
             turn.leave_late();
         }
         if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
@@ -48,7 +48,7 @@ impl Acp {
         if !matches!(self.signing, SignInState::Idle) || self.mode.holds_prompts() {
             return;
         }
-        let Some(prompt) = self.held.pop_front() else {
+        let Some(prompt) = self.held_prompts.pop_front() else {
             return;
         };
         let blocks = json!([{"type": "text", "text": prompt}]);
@@ -89,7 +89,7 @@ impl Acp {
                     .out
                     .push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
             }
-            (_, _) if self.held.len() >= MOST_HELD => {
+            (_, _) if self.held_prompts.len() >= MOST_HELD => {
                 return cx
                     .out
                     .push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
@@ -105,7 +105,7 @@ impl Acp {
             (AgentPhase::Open(_), Some(_)) => Some("prompt.held"),
             (AgentPhase::Unmet | AgentPhase::Meeting, _) => Some("prompt.early"),
         };
-        self.held.push_back(prompt.to_owned());
+        self.held_prompts.push_back(prompt.to_owned());
         let unprompted = self.prompting.is_none();
         if let Some(turn) = self.turn.as_mut().filter(|it| unprompted && it.is_idle()) {
             // Nothing would ever end an unprompted turn, so the new prompt does.
@@ -136,8 +136,9 @@ impl Acp {
         }
         let cancel = cancel(conversation);
         // Announced first, because the rest follows from it.
-        cx.out
-            .push(DialectOutput::Tell(asked_to_stop(self.held.is_empty())));
+        cx.out.push(DialectOutput::Tell(asked_to_stop(
+            self.held_prompts.is_empty(),
+        )));
         let open = turn.stop(&mut self.teller, cx);
         self.send(cancel, cx.out);
         for permission in open {
@@ -161,14 +162,14 @@ impl Acp {
                 .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         };
         // The answer to its prompt must not end the next turn.
-        self.asked
+        self.pending_requests
             .replace(|asked| *asked == AcpRequest::Prompt, &AcpRequest::Abandoned);
         self.prompting = None;
         turn.close(QuestionEnd::Stopped, &mut self.teller, cx);
         turn.end(turn_end::ABANDONED);
         turn.finish(&mut self.teller, cx);
         cx.out.push(DialectOutput::LastWords(None));
-        turn_end::sends_what_waits(self.held.is_empty(), cx.out);
+        turn_end::sends_what_waits(self.held_prompts.is_empty(), cx.out);
         self.go_on(cx);
     }
 
@@ -204,7 +205,7 @@ impl Acp {
             Ok(_) => {
                 if let Some(reason) = turn.answered(request, &mut self.teller, cx) {
                     // The protocol has no place for a reason: it goes into the next prompt.
-                    self.held.push_front(reason);
+                    self.held_prompts.push_front(reason);
                     cx.out
                         .push(DialectOutput::Tell(Phrase::new("acp.reason_follows")));
                 }
@@ -223,7 +224,7 @@ impl Acp {
 
     /// Returns whether a prompt waits to be sent.
     pub(super) fn has_held_prompts(&self) -> bool {
-        !self.held.is_empty()
+        !self.held_prompts.is_empty()
     }
 
     /// Ends everything that can't go on without the agent.

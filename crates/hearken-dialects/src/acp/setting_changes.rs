@@ -349,7 +349,7 @@ impl Acp {
             id: id.to_owned(),
             value: value.to_owned(),
         };
-        let number = self.asked.ask(what);
+        let number = self.pending_requests.ask(what);
         Some(rpc::request(number, method, &params.to_string()))
     }
 

@@ -193,7 +193,7 @@ impl Acp {
             Some(way) => match &way.kind {
                 SignInKind::Agent | SignInKind::Variables(_) => {
                     let params = json!({"methodId": way.id}).to_string();
-                    let id = self.asked.ask(AcpRequest::SigningIn);
+                    let id = self.pending_requests.ask(AcpRequest::SigningIn);
                     let frame = rpc::request(id, "authenticate", &params);
                     if let SignInState::Asked { aside, chosen } = &mut self.signing {
                         aside.sends(request);

@@ -86,8 +86,8 @@ pub struct Agui {
     pub(super) sent: Option<RunPost>,
     /// The name of the last message sent.
     pub(super) asked_as: String,
-    pub(super) held: VecDeque<String>,
-    pub(super) asked: Option<Interruption>,
+    pub(super) held_prompts: VecDeque<String>,
+    pub(super) interruption: Option<Interruption>,
     /// When the open questions expire.
     pub(super) expires: Option<Duration>,
     /// The interrupts of this run in LangGraph's form.
@@ -134,8 +134,8 @@ impl Agui {
             going: start.prompt.map(RunPost::Prompt),
             sent: None,
             asked_as: String::new(),
-            held: VecDeque::new(),
-            asked: None,
+            held_prompts: VecDeque::new(),
+            interruption: None,
             expires: None,
             older: Vec::new(),
             message: None,
@@ -171,9 +171,10 @@ impl Agui {
     /// Handles the end of the link: nothing more can be posted.
     fn gone(&mut self, fault: &Fault, cx: &mut Cx<'_>) {
         self.is_over = true;
-        let unsent = self.held.len() + usize::from(matches!(self.going, Some(RunPost::Prompt(_))));
+        let unsent =
+            self.held_prompts.len() + usize::from(matches!(self.going, Some(RunPost::Prompt(_))));
         self.going = None;
-        self.held.clear();
+        self.held_prompts.clear();
         self.is_lost(fault, cx);
         self.end(TurnEnd::Lost("agui.end.lost"), cx);
         if unsent > 0 {
@@ -228,7 +229,7 @@ impl Dialect for Agui {
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
-        if let Some((turn, teller)) = self.told() {
+        if let Some((turn, teller)) = self.announced_turn() {
             turn.tick(teller, cx);
         }
         self.lapse(cx);

@@ -42,7 +42,7 @@ impl Agui {
             cx.now.monotonic + left
         });
         let names = asked.names();
-        self.asked = Some(asked);
+        self.interruption = Some(asked);
         for name in names {
             self.ask(&name, false, cx);
         }
@@ -52,8 +52,8 @@ impl Agui {
 
     /// Asks the question with this name.
     fn ask(&mut self, name: &str, next: bool, cx: &mut Cx<'_>) {
-        let question = self.asked.as_ref().and_then(|asked| {
-            let known = |call: &str| self.known(call);
+        let question = self.interruption.as_ref().and_then(|asked| {
+            let known = |call: &str| self.heard_extent(call);
             asked.question(name, &known, &self.teller.words)
         });
         let Some((permission, news, is_cut)) = question else {
@@ -62,7 +62,7 @@ impl Agui {
         if is_cut {
             cx.out.push(DialectOutput::Tell(Phrase::new("agui.cut")));
         }
-        if let Some((turn, teller)) = self.told() {
+        if let Some((turn, teller)) = self.announced_turn() {
             let asked = match news {
                 Some(news) => turn.request(permission, news, teller, cx),
                 None => turn.clarify(permission, next, teller, cx),
@@ -90,7 +90,7 @@ impl Agui {
             .as_mut()
             .filter(|_| !self.listens && !self.is_over);
         let asking = turn.and_then(|turn| turn.asked_under(reply.token.reveal()));
-        let (Some(permission), Some(asked)) = (asking, self.asked.as_mut()) else {
+        let (Some(permission), Some(asked)) = (asking, self.interruption.as_mut()) else {
             return cx.out.push(kept(Fault::OneWay));
         };
         let name = permission.id.name().unwrap_or_default();
@@ -157,14 +157,14 @@ impl Agui {
     }
 
     fn is_answered(&mut self, request: u64, cx: &mut Cx<'_>) {
-        if let Some((turn, teller)) = self.told() {
+        if let Some((turn, teller)) = self.announced_turn() {
             turn.answered(request, teller, cx);
         }
     }
 
     /// Handles the endpoint's acceptance of the answers: the run goes on.
     pub(super) fn answers_went(&mut self, request: Option<u64>, cx: &mut Cx<'_>) {
-        let asked = self.asked.take();
+        let asked = self.interruption.take();
         self.expires = None;
         if let Some(request) = request {
             cx.out.push(DialectOutput::Settled {
@@ -178,7 +178,7 @@ impl Agui {
             .flat_map(|it| it.calls().map(str::to_owned))
             .collect();
         for id in calls {
-            let Some((turn, teller)) = self.told() else {
+            let Some((turn, teller)) = self.announced_turn() else {
                 return;
             };
             let known = turn.calls.get(&call::key(&id));
@@ -210,10 +210,10 @@ impl Agui {
                 outcome: Err(why),
             });
             if !may_have_gone {
-                if let Some(asked) = &mut self.asked {
+                if let Some(asked) = &mut self.interruption {
                     asked.unanswered(&name);
                 }
-                if let Some((turn, teller)) = self.told() {
+                if let Some((turn, teller)) = self.announced_turn() {
                     turn.unanswered(request, teller, cx);
                 }
                 return;
@@ -257,7 +257,7 @@ impl Agui {
 
     /// Withdraws all open questions.
     pub(super) fn close(&mut self, how: QuestionEnd, cx: &mut Cx<'_>) {
-        if let Some((turn, teller)) = self.told() {
+        if let Some((turn, teller)) = self.announced_turn() {
             turn.close(how, teller, cx);
         }
     }

@@ -120,13 +120,13 @@ impl Agui {
     }
 
     fn update(&mut self, update: Update, cx: &mut Cx<'_>) {
-        if let Some((turn, teller)) = self.told() {
+        if let Some((turn, teller)) = self.announced_turn() {
             turn.update(update, teller, cx);
         }
     }
 
     /// Returns the turn and its teller.
-    pub(super) fn told(&mut self) -> Option<(&mut Turn, &mut EventContext)> {
+    pub(super) fn announced_turn(&mut self) -> Option<(&mut Turn, &mut EventContext)> {
         Some((self.turn.as_mut()?, &mut self.teller))
     }
 
@@ -180,7 +180,7 @@ impl Agui {
             AguiEvent::Sealed { of, value } => self.history.sealed(&of, &value),
             AguiEvent::Messages(messages) => self.messages(messages, cx),
             AguiEvent::Step(step) => {
-                if let Some((turn, teller)) = self.told().filter(|_| is_named(&step)) {
+                if let Some((turn, teller)) = self.announced_turn().filter(|_| is_named(&step)) {
                     turn.does(&step, teller, cx);
                 }
             }
@@ -349,7 +349,7 @@ impl Agui {
     }
 
     /// Returns how much was heard of a call of this turn.
-    pub(super) fn known(&self, call: &str) -> HeardExtent {
+    pub(super) fn heard_extent(&self, call: &str) -> HeardExtent {
         let told = self.turn.as_ref();
         let told = told.is_some_and(|turn| turn.calls.contains_key(&call::key(call)));
         match self.calls.get(call) {

@@ -37,7 +37,7 @@ impl Agui {
 
     /// Ends the turn, and goes on with the held prompts.
     pub(super) fn end(&mut self, end: TurnEnd, cx: &mut Cx<'_>) {
-        (self.asked, self.expires) = (None, None);
+        (self.interruption, self.expires) = (None, None);
         if let Some(mut turn) = self.turn.take() {
             let how = match turn.stopping {
                 true => QuestionEnd::Stopped,
@@ -76,9 +76,9 @@ impl Agui {
         }
         let is_busy = self.turn.is_some() || self.going.is_some() || self.sent.is_some();
         if is_busy {
-            let before = self.held.len();
+            let before = self.held_prompts.len();
             self.hold(words.to_owned(), cx.out);
-            if self.held.len() > before {
+            if self.held_prompts.len() > before {
                 cx.out.push(DialectOutput::Tell(Phrase::new("prompt.held")));
             }
             return;
@@ -89,10 +89,10 @@ impl Agui {
 
     /// Holds a prompt until the turn is over.
     pub(super) fn hold(&mut self, words: String, out: &mut Vec<DialectOutput>) {
-        if self.held.len() >= MOST_HELD {
+        if self.held_prompts.len() >= MOST_HELD {
             return out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
         }
-        self.held.push_back(words);
+        self.held_prompts.push_back(words);
     }
 
     /// Sends the next held prompt when the turn is over.
@@ -101,7 +101,7 @@ impl Agui {
         if !is_free || self.listens || self.is_over {
             return;
         }
-        if let Some(words) = self.held.pop_front() {
+        if let Some(words) = self.held_prompts.pop_front() {
             self.going = Some(RunPost::Prompt(words));
             self.go(cx);
         }
@@ -150,7 +150,7 @@ impl Agui {
                 self.asked_as = name;
             }
             RunPost::Answers(_) => {
-                let answers = self.asked.as_ref().and_then(|asked| asked.resume());
+                let answers = self.interruption.as_ref().and_then(|asked| asked.resume());
                 // Nothing is sent unless all of them are there.
                 let Some(answers) = answers else {
                     return;
@@ -260,7 +260,7 @@ impl Agui {
                 .out
                 .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         }
-        let is_open = self.asked.is_some() && self.sent.is_none() && self.going.is_none();
+        let is_open = self.interruption.is_some() && self.sent.is_none() && self.going.is_none();
         if is_open {
             return self.cancel(cx);
         }
@@ -301,7 +301,7 @@ impl Agui {
             turn.stopping = true;
         }
         self.close(QuestionEnd::Stopped, cx);
-        match &mut self.asked {
+        match &mut self.interruption {
             Some(asked) if asked.can_cancel_all() => {
                 asked.cancel_all();
                 self.expires = None;

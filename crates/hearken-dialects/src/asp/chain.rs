@@ -41,7 +41,7 @@ pub enum MessageNovelty {
 struct RememberedMessage {
     id: u64,
     /// The digest of everything read: a true repeat is identical; anything else is new.
-    whole: u64,
+    digest: u64,
 }
 
 /// The chain of one session.
@@ -60,7 +60,7 @@ impl Chain {
             let this = RememberedMessage {
                 id: digest(id),
                 // The time stamp is left out: a sender may stamp a repeat anew.
-                whole: digest(&AspMessage {
+                digest: digest(&AspMessage {
                     stamp: None,
                     ..message.clone()
                 }),

@@ -155,12 +155,15 @@ impl AspConversation {
     }
 
     /// Handles the server's report of the session's state.
-    pub fn told(&mut self, state: State, cx: &mut Cx<'_>) {
+    pub fn on_reported_state(&mut self, state: State, cx: &mut Cx<'_>) {
         let mut notes = StepReporter {
             conversation: &self.name,
             out: &mut *cx.out,
         };
-        let Some(taken) = self.negotiation.told(state, cx.now, &mut notes) else {
+        let Some(taken) = self
+            .negotiation
+            .apply_reported_state(state, cx.now, &mut notes)
+        else {
             // The first thing heard may be that the session is escalated.
             if self.heard == HeardExtent::Nothing && state == State::Escalated {
                 self.escalate(None, cx);

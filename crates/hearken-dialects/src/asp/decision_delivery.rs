@@ -74,7 +74,7 @@ impl Asp {
                 if let (Some(message), Some(followed)) =
                     (&sending.message, self.sessions.get_mut(&sending.session))
                 {
-                    followed.told.message(message, cx);
+                    followed.conversation.message(message, cx);
                 }
             }
         }
@@ -153,7 +153,7 @@ impl Asp {
             return refuse(cx.out);
         };
         let by = followed
-            .told
+            .conversation
             .question
             .as_ref()
             .map(|question| question.by.clone())
@@ -162,14 +162,14 @@ impl Asp {
         let (Some(named), Some(by)) = (names.session.name(session), names.by.name(&by)) else {
             return refuse_for(Fault::Other(Cause::NameTooLong), cx.out);
         };
-        let id = followed.told.message_id(cx.now);
+        let id = followed.conversation.message_id(cx.now);
         let place = handler::Header {
             version: &self.version,
             id: id.clone(),
             session: &named,
             stamp: reply.timestamp,
             recipient: &by,
-            previous: followed.told.negotiation.last_hash(),
+            previous: followed.conversation.negotiation.last_hash(),
         };
         let (text, message) = match (&self.start.identity, self.start.handler) {
             (_, true) => (
@@ -180,7 +180,10 @@ impl Asp {
                 // Messages on their way already have a number.
                 let sent = self.sending.iter().filter(|it| it.session == session);
                 let sent = sent.filter_map(|it| it.message.as_ref()?.sequence).max();
-                let number = followed.told.negotiation.next_number(identity.agent());
+                let number = followed
+                    .conversation
+                    .negotiation
+                    .next_number(identity.agent());
                 let number = number.max(sent.map_or(0, |sent| sent.saturating_add(1)));
                 let value = handler::message(identity, number, &place, &decision);
                 let Some(message) = value.as_object().and_then(AspMessage::read) else {

@@ -57,7 +57,7 @@ pub struct EscalationQuestion {
     /// When its time is over.
     pub(super) until: Option<Duration>,
     /// The event that asked it last: it is repeated unchanged, so that it does not count as a new question.
-    pub(super) asked: Option<String>,
+    pub(super) asking_event: Option<String>,
 }
 
 impl AspConversation {
@@ -150,7 +150,7 @@ impl AspConversation {
             reason,
             // The server reported only that the session is escalated, not since when.
             until: until.filter(|_| message.is_some()),
-            asked: None,
+            asking_event: None,
         });
         self.ask(cx);
     }
@@ -163,7 +163,7 @@ impl AspConversation {
         };
         question.token = token;
         question.phase = QuestionPhase::Asked;
-        question.asked = None;
+        question.asking_event = None;
         self.change("awaiting_input", Summary::default(), false, cx);
         self.show(cx);
     }
@@ -174,7 +174,7 @@ impl AspConversation {
         let Some(question) = &self.question else {
             return;
         };
-        if let Some(asked) = &question.asked {
+        if let Some(asked) = &question.asking_event {
             cx.out.push(self.out(asked.clone()));
             return;
         }
@@ -224,7 +224,7 @@ impl AspConversation {
         let text = self.write(content, cx.now);
         cx.out.push(self.out(text.clone()));
         if let Some(question) = &mut self.question {
-            question.asked = Some(text);
+            question.asking_event = Some(text);
         }
     }
 

@@ -13,7 +13,7 @@ use super::states::State;
 /// A followed session, and when it was last heard of.
 #[derive(Debug)]
 pub(super) struct FollowedSession {
-    pub(super) told: AspConversation,
+    pub(super) conversation: AspConversation,
     pub(super) heard: u64,
     /// The names used in answers to it.
     pub(super) names: AnswerNames,
@@ -25,7 +25,7 @@ impl FollowedSession {
     /// Starts following a session that was heard of now.
     pub(super) fn new(told: AspConversation, heard: u64) -> Self {
         Self {
-            told,
+            conversation: told,
             heard,
             names: AnswerNames::default(),
             lost: None,
@@ -34,7 +34,7 @@ impl FollowedSession {
 
     /// Remembers the open question while the connection is lost.
     pub(super) fn lose(&mut self) {
-        let question = self.told.question.as_ref();
+        let question = self.conversation.question.as_ref();
         self.lost = question
             .filter(|question| question.phase == QuestionPhase::Asked)
             .map(|question| question.token.clone());
@@ -43,13 +43,13 @@ impl FollowedSession {
     /// Shows the question again that was open when the connection was lost, if the session still waits for its
     /// resolution: otherwise the person could not answer it.
     pub(super) fn still_waits(&mut self, cx: &mut Cx<'_>) {
-        let waits = self.told.negotiation.standing().state() == State::Escalated;
-        let question = self.told.question.as_ref();
+        let waits = self.conversation.negotiation.standing().state() == State::Escalated;
+        let question = self.conversation.question.as_ref();
         let is_it = question.is_some_and(|question| {
             question.phase == QuestionPhase::Asked && self.lost.as_ref() == Some(&question.token)
         });
         if self.lost.take().is_some() && waits && is_it {
-            self.told.show(cx);
+            self.conversation.show(cx);
         }
     }
 }

@@ -438,7 +438,7 @@ impl Negotiation {
     }
 
     /// Applies the state that the session's server reports; `None` if it is not news.
-    pub fn told(
+    pub fn apply_reported_state(
         &mut self,
         state: State,
         now: Now,

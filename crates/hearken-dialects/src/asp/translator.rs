@@ -81,10 +81,13 @@ impl Asp {
         let running = self
             .sessions
             .values()
-            .filter(|followed| !followed.told.is_over());
+            .filter(|followed| !followed.conversation.is_over());
         let waits = running.map(|followed| {
-            let state = followed.told.negotiation.standing().state();
-            (state == State::Escalated, followed.told.question.is_some())
+            let state = followed.conversation.negotiation.standing().state();
+            (
+                state == State::Escalated,
+                followed.conversation.question.is_some(),
+            )
         });
         waits.collect()
     }
@@ -144,7 +147,7 @@ impl Asp {
         if let Some(stamp) = stamp.filter(|_| self.start.carrier == TransportKind::OneWay) {
             self.clock.hears(stamp, &mut cx.now);
             for followed in self.sessions.values_mut() {
-                followed.told.tick(&mut Cx::new(
+                followed.conversation.tick(&mut Cx::new(
                     Now {
                         wall: stamp,
                         ..cx.now
@@ -259,7 +262,7 @@ impl Asp {
             false => Negotiation::joined(message),
         };
         if let Some(followed) = self.follow(&message.session, &message.sender, begin) {
-            followed.told.message(message, cx);
+            followed.conversation.message(message, cx);
             if message.performative == Some(Performative::Escalate) {
                 followed.still_waits(&mut Cx::new(here, cx.out));
             }
@@ -272,7 +275,7 @@ impl Asp {
 
     fn at(&mut self, session: &str, state: State, cx: &mut Cx<'_>) {
         if let Some(followed) = self.sessions.get_mut(session) {
-            followed.told.told(state, cx);
+            followed.conversation.on_reported_state(state, cx);
             followed.still_waits(cx);
         }
     }
@@ -309,8 +312,8 @@ impl Asp {
     /// Makes room: first sessions that are over, then the longest silent; those with an open question last.
     fn forget(&mut self) {
         let oldest = self.sessions.iter().min_by_key(|(_, followed)| {
-            let asks = followed.told.question.is_some();
-            (asks, !followed.told.is_over(), followed.heard)
+            let asks = followed.conversation.question.is_some();
+            (asks, !followed.conversation.is_over(), followed.heard)
         });
         if let Some(name) = oldest.map(|(name, _)| name.clone()) {
             self.sessions.remove(&name);
@@ -366,7 +369,7 @@ impl Dialect for Asp {
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) {
         let token = reply.token.reveal().to_owned();
         let asked = self.sessions.iter().find(|(_, followed)| {
-            let question = followed.told.question.as_ref();
+            let question = followed.conversation.question.as_ref();
             question.is_some_and(|question| {
                 question.token == token && question.phase == QuestionPhase::Asked
             })
@@ -391,7 +394,7 @@ impl Dialect for Asp {
                     outcome: Ok(Receipt::Here),
                 });
                 if let Some(followed) = self.sessions.get_mut(&session) {
-                    followed.told.later(cx);
+                    followed.conversation.later(cx);
                 }
             }
             (Some(session), Some(words)) if !words.trim().is_empty() => {
@@ -421,7 +424,7 @@ impl Dialect for Asp {
     fn tick(&mut self, cx: &mut Cx<'_>) {
         let shifted = self.clock.now(cx.now);
         for followed in self.sessions.values_mut() {
-            followed.told.tick(&mut Cx::new(shifted, cx.out));
+            followed.conversation.tick(&mut Cx::new(shifted, cx.out));
         }
         let now = cx.now.monotonic;
         let over = |sending: &SentDecision| matches!(sending.stage, AnswerStage::Written(until) if until <= now);
@@ -432,7 +435,7 @@ impl Dialect for Asp {
         let sessions = self
             .sessions
             .values()
-            .filter_map(|followed| followed.told.deadline())
+            .filter_map(|followed| followed.conversation.deadline())
             .map(|due| self.clock.real(due));
         let acks = self
             .sending

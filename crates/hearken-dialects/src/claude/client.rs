@@ -63,13 +63,13 @@ pub struct Claude {
     pub(super) listens: bool,
     pub(super) conversations: Directory<ClaudeConversation>,
     /// The waiting requests, by our numbers for them.
-    pub(super) held: BTreeMap<u64, WaitingRequest>,
+    pub(super) waiting_requests: BTreeMap<u64, WaitingRequest>,
     /// The requests being answered, by the numbers of the person's answers.
     pub(super) sending: BTreeMap<u64, u64>,
     /// The requests that were answered.
     pub(super) answered: VecDeque<u64>,
     /// How many permissions were requested.
-    pub(super) asked: u64,
+    pub(super) permission_count: u64,
     /// After how long a question is handed back to a terminal that doesn't ask while its hook waits.
     pub(super) hand_back: Duration,
     /// Whether Gemini CLI waits for the person before a call that may change something.
@@ -94,10 +94,10 @@ impl Claude {
             words: start.words,
             listens: start.carrier != TransportKind::Requests,
             conversations: Directory::new(MOST, start.seed),
-            held: BTreeMap::new(),
+            waiting_requests: BTreeMap::new(),
             sending: BTreeMap::new(),
             answered: VecDeque::new(),
-            asked: 0,
+            permission_count: 0,
             elicited: Vec::new(),
             hand_back: start.hand_back,
             gemini_waits: start.gemini_waits,
@@ -112,7 +112,7 @@ impl Claude {
     fn is_repeated(&mut self, hook: &Hook, body: &str, cx: &mut Cx<'_>) -> bool {
         let conversation = self.conversations.get(&hook.conversation);
         let is_awaited = |asks: &PermissionRequest| {
-            conversation.is_none_or(|it| it.awaits(&asks.made, hook.helper.as_deref()))
+            conversation.is_none_or(|it| it.awaits(&asks.call, hook.helper.as_deref()))
         };
         let is_repeated = self.repeats.meet(hook, body, is_awaited, cx.now.monotonic);
         if is_repeated && !std::mem::replace(&mut self.told_twice, true) {
@@ -174,7 +174,7 @@ impl Claude {
                 1,
             )),
         }
-        if !self.held.contains_key(&id) {
+        if !self.waiting_requests.contains_key(&id) {
             self.let_once(id, cx.out);
         }
     }
@@ -280,7 +280,7 @@ impl Claude {
             HookNews::Prompted(text) => over = conversation.prompted(&text, hook.prompt, cx),
             HookNews::Calls(made) if self.gemini_waits && hook.harness.may_change(&made.tool) => {
                 let asks = PermissionRequest {
-                    made,
+                    call: made,
                     suggestions: Vec::new(),
                     left_out: 0,
                 };

@@ -52,7 +52,7 @@ struct OpenCall {
     tool: String,
     input: Map<String, Value>,
     /// Whether its permission was requested.
-    asked: bool,
+    is_permission_requested: bool,
 }
 
 /// One conversation.
@@ -75,7 +75,7 @@ pub struct ClaudeConversation {
     calls: VecDeque<OpenCall>,
     told_silent: bool,
     /// The texts of its transcript that were heard or are old; `None` before the first message.
-    known: Option<VecDeque<String>>,
+    transcript_texts: Option<VecDeque<String>>,
     /// The last text heard in this turn. While messages are shown, the transcript says nothing new.
     last: LastText,
     /// The question that is asked only in its own terminal.
@@ -101,7 +101,7 @@ impl ClaudeConversation {
             prompt: None,
             calls: VecDeque::new(),
             told_silent: false,
-            known: None,
+            transcript_texts: None,
             last: LastText::default(),
             asked_there: None,
             told_only_here: false,
@@ -182,8 +182,8 @@ impl ClaudeConversation {
     /// Announces the latest texts that were not heard before. Texts are old if they come with the first message, with a
     /// prompt, or when no turn is active.
     pub fn writes(&mut self, texts: Vec<(String, String)>, is_old: bool, cx: &mut Cx<'_>) {
-        let is_old = is_old || self.known.is_none();
-        let known = self.known.get_or_insert_default();
+        let is_old = is_old || self.transcript_texts.is_none();
+        let known = self.transcript_texts.get_or_insert_default();
         let mut fresh = Vec::new();
         for (name, text) in texts {
             if known.contains(&name) {
@@ -305,7 +305,7 @@ impl ClaudeConversation {
                 .calls
                 .iter_mut()
                 .filter(same)
-                .find(|known| !known.asked || !asks),
+                .find(|known| !known.is_permission_requested || !asks),
             false => {
                 let own = self.calls.iter().position(|known| known.own == made.id);
                 match own {
@@ -319,7 +319,7 @@ impl ClaudeConversation {
             }
         };
         if let Some(known) = found {
-            known.asked |= asks;
+            known.is_permission_requested |= asks;
             if known.own.is_empty() {
                 known.own.clone_from(&made.id);
             }
@@ -338,7 +338,7 @@ impl ClaudeConversation {
             helper,
             tool: made.tool.clone(),
             input: made.input.clone(),
-            asked: asks,
+            is_permission_requested: asks,
         });
         id
     }
@@ -352,12 +352,15 @@ impl ClaudeConversation {
         };
         let mut alike = self.calls.iter().filter(same).peekable();
         let is_known = alike.peek().is_some_and(|known| !known.own.is_empty());
-        !is_known || alike.any(|known| !known.asked)
+        !is_known || alike.any(|known| !known.is_permission_requested)
     }
 
     /// Returns whether a hook asked about such a call, and the call is not over.
     pub fn asks_about(&self, is_it: &dyn Fn(&str, &Map<String, Value>) -> bool) -> bool {
-        let mut asked = self.calls.iter().filter(|known| known.asked);
+        let mut asked = self
+            .calls
+            .iter()
+            .filter(|known| known.is_permission_requested);
         asked.any(|known| is_it(&known.tool, &known.input))
     }
 

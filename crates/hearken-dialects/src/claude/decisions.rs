@@ -26,7 +26,7 @@ const MOST_ANSWERED: usize = 64;
 impl Claude {
     /// Answers a request with nothing, which decides nothing.
     pub(super) fn let_go(&mut self, id: u64, out: &mut Vec<DialectOutput>) {
-        self.held.remove(&id);
+        self.waiting_requests.remove(&id);
         out.push(DialectOutput::Respond {
             id,
             request: None,
@@ -39,7 +39,7 @@ impl Claude {
         for name in names {
             // An answer of the person is on its way and settles the request.
             let is_sent = |id: &u64| self.sending.values().any(|sent| sent == id);
-            let waits = |id: &u64| self.held.contains_key(id) && !is_sent(id);
+            let waits = |id: &u64| self.waiting_requests.contains_key(id) && !is_sent(id);
             if let Some(id) = name.parse().ok().filter(waits) {
                 self.let_go(id, out);
             }
@@ -54,10 +54,10 @@ impl Claude {
         asks: PermissionRequest,
         cx: &mut Cx<'_>,
     ) {
-        self.asked += 1;
-        self.servers.hook_asks(&asks.made, cx);
+        self.permission_count += 1;
+        self.servers.hook_asks(&asks.call, cx);
         // Without a request to answer there is no number, so one is made up.
-        let number = id.unwrap_or(self.asked);
+        let number = id.unwrap_or(self.permission_count);
         let words = self.words.clone();
         let harness = hook.harness;
         let hand_back = self.hand_back;
@@ -67,8 +67,8 @@ impl Claude {
             }
             return;
         };
-        let (news, is_whole) = conversation.asked_for(&asks.made, hook.helper);
-        let question = questions::question(number, &asks.made.tool, &asks.made.input, &words);
+        let (news, is_whole) = conversation.asked_for(&asks.call, hook.helper);
+        let question = questions::question(number, &asks.call.tool, &asks.call.input, &words);
         let taken = match question {
             Some(question) => {
                 let (turn, teller) = conversation.turn(cx);
@@ -104,7 +104,7 @@ impl Claude {
         };
         match (id, taken) {
             (Some(id), true) => {
-                self.held.insert(
+                self.waiting_requests.insert(
                     id,
                     WaitingRequest {
                         harness,
@@ -146,8 +146,9 @@ impl Claude {
             .name()
             .and_then(|name| name.parse::<u64>().ok());
         // Another answer is on its way already: no second one is needed.
-        let waits =
-            |id: &u64| self.held.contains_key(id) && !self.sending.values().any(|sent| sent == id);
+        let waits = |id: &u64| {
+            self.waiting_requests.contains_key(id) && !self.sending.values().any(|sent| sent == id)
+        };
         let Some(id) = id.filter(waits) else {
             return cx.out.push(kept(gone()));
         };
@@ -182,7 +183,10 @@ impl Claude {
             reason: None,
         });
         self.sending.insert(request, id);
-        let harness = self.held.get(&id).map_or(Harness::first(), |it| it.harness);
+        let harness = self
+            .waiting_requests
+            .get(&id)
+            .map_or(Harness::first(), |it| it.harness);
         cx.out.push(DialectOutput::Respond {
             id,
             request: Some(request),
@@ -192,7 +196,7 @@ impl Claude {
 
     /// Hands a question back to the agent's own terminal, which asks it then.
     fn give_back(&mut self, id: u64, is_late: bool, cx: &mut Cx<'_>) {
-        let Some(held) = self.held.get(&id) else {
+        let Some(held) = self.waiting_requests.get(&id) else {
             return;
         };
         let (harness, name) = (held.harness, held.conversation.clone());
@@ -218,7 +222,7 @@ impl Claude {
     /// Returns the questions that are open only here, each with the time at which it is handed back.
     fn only_here(&self) -> impl Iterator<Item = (u64, Duration)> {
         let is_sent = |id: &u64| self.sending.values().any(|sent| sent == id);
-        self.held
+        self.waiting_requests
             .iter()
             .filter(move |(id, held)| held.only_here && !is_sent(id))
             .map(|(id, held)| (*id, held.since + self.hand_back))
@@ -252,7 +256,7 @@ impl Claude {
         let Some(id) = self.sending.remove(&request) else {
             return;
         };
-        let held = self.held.remove(&id);
+        let held = self.waiting_requests.remove(&id);
         let went = outcome.is_ok();
         cx.out.push(DialectOutput::Settled {
             request,
@@ -291,7 +295,7 @@ impl Claude {
                 .out
                 .push(DialectOutput::Tell(Phrase::new("claude.perhaps_late")));
         }
-        let Some(held) = self.held.remove(&id) else {
+        let Some(held) = self.waiting_requests.remove(&id) else {
             return;
         };
         let name_arg = agent(held.harness);

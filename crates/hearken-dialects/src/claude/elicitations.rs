@@ -107,10 +107,10 @@ impl Elicitation {
     fn end(&self, action: Option<Action>, words: &SharedWording) -> SessionCompleted {
         let (summary, result_uri) = match (self, action) {
             (Self::Open(address), Some(Action::Accept)) => {
-                let args = [("address", address.whole.as_str())];
+                let args = [("address", address.text.as_str())];
                 let open = words.summary("acp.url.open", &args);
                 // It can be copied from this field.
-                (open, Some(address.whole.clone()))
+                (open, Some(address.text.clone()))
             }
             (Self::Form(_), Some(Action::Accept)) => (words.summary("acp.form.sent", &[]), None),
             (_, Some(Action::Decline)) => (words.summary("acp.form.declined", &[]), None),
@@ -172,7 +172,7 @@ impl Claude {
             sends: None,
         });
         if let Some(id) = id {
-            self.held.insert(
+            self.waiting_requests.insert(
                 id,
                 WaitingRequest {
                     harness: hook.harness,
@@ -285,7 +285,7 @@ impl Claude {
         };
         let elicited = self.elicited.remove(at);
         if let Some(id) = self.sending.remove(&request) {
-            self.held.remove(&id);
+            self.waiting_requests.remove(&id);
         }
         let went = outcome.is_ok();
         cx.out.push(DialectOutput::Settled {

@@ -173,7 +173,7 @@ pub enum CallOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PermissionRequest {
     /// The call; it has no name here.
-    pub made: ToolUse,
+    pub call: ToolUse,
     /// What could be allowed for longer.
     pub suggestions: Vec<Value>,
     /// How many further suggestions were left out.
@@ -306,7 +306,7 @@ fn what(event: &str, map: &Map<String, Value>) -> Result<HookNews, HookMessageEr
             let all = map.get("permission_suggestions").and_then(Value::as_array);
             let all = all.map_or(&[][..], Vec::as_slice);
             HookNews::Asks(Box::new(PermissionRequest {
-                made: made()?,
+                call: made()?,
                 suggestions: all.iter().take(MOST_SUGGESTIONS).cloned().collect(),
                 left_out: all.len().saturating_sub(MOST_SUGGESTIONS),
             }))

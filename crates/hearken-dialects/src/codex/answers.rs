@@ -69,7 +69,7 @@ impl AnswerUnderWay {
 
 impl Thread {
     /// Handles a request that needs a person's answer; returns false if it can't be asked.
-    pub fn asked(
+    pub fn on_request(
         &mut self,
         id: &Id,
         method: &str,
@@ -125,7 +125,7 @@ impl Thread {
             return again;
         }
         let known = self
-            .told()
+            .announced_turn()
             .is_some_and(|(turn, _)| turn.calls.contains_key(&key));
         if !known && news.command.is_none() && news.title.is_none() {
             // What it does was said before we joined, and nobody can allow what they have not heard.
@@ -138,7 +138,9 @@ impl Thread {
             news.title = Some(first(&self.teller.words, key, &[]));
             left_out += approvals::unallowed(&mut choices);
         } else {
-            let call = self.told().and_then(|(turn, _)| turn.calls.get(&key));
+            let call = self
+                .announced_turn()
+                .and_then(|(turn, _)| turn.calls.get(&key));
             let many = call.is_some_and(|call| call.change_count() >= MOST_CHANGES);
             if many || approvals::is_cut(&news) {
                 let title = news.title.clone();
@@ -179,7 +181,7 @@ impl Thread {
 
     /// Returns the result for a request that is open already; `None` if it is new.
     fn asked_before(&mut self, id: &Id, key: &str, cx: &mut Cx<'_>) -> Option<bool> {
-        let (turn, _) = self.told()?;
+        let (turn, _) = self.announced_turn()?;
         if turn.waiting.iter().any(|it| it.id == *id && it.call == key) {
             return Some(true);
         }
@@ -192,7 +194,7 @@ impl Thread {
         if std::mem::take(&mut self.away) {
             self.away_until = None;
             if std::mem::take(&mut self.doubted) {
-                if let Some((turn, teller)) = self.told() {
+                if let Some((turn, teller)) = self.announced_turn() {
                     turn.ask_again(teller, cx);
                 }
             } else {
@@ -266,7 +268,7 @@ impl Thread {
                 outcome: Ok(Receipt::Here),
             });
             self.ask_form(&id, true, cx);
-            if let Some((turn, teller)) = self.told() {
+            if let Some((turn, teller)) = self.announced_turn() {
                 turn.answered(request, teller, cx);
             }
             return true;
@@ -303,7 +305,9 @@ impl Thread {
                 });
                 self.answering = None;
                 // The reason for the rejection is sent, whoever decided.
-                let asking = self.told().and_then(|(turn, _)| turn.asking.as_ref());
+                let asking = self
+                    .announced_turn()
+                    .and_then(|(turn, _)| turn.asking.as_ref());
                 let sending = asking.and_then(|asking| asking.sending.as_ref());
                 let reason = sending.and_then(|sending| sending.reason.clone());
                 self.reason = reason.filter(|reason| !reason.trim().is_empty());
@@ -339,7 +343,7 @@ impl Thread {
         if let Some(before) = answering.before {
             self.forms.insert(answering.id, before);
         }
-        if let Some((turn, teller)) = self.told() {
+        if let Some((turn, teller)) = self.announced_turn() {
             turn.unanswered(answering.request, teller, cx);
         }
     }
@@ -356,7 +360,7 @@ impl Thread {
             });
         }
         self.forms.remove(&answering.id);
-        if let Some((turn, teller)) = self.told() {
+        if let Some((turn, teller)) = self.announced_turn() {
             let reason = turn.answered(answering.request, teller, cx);
             self.reason = reason.filter(|reason| !reason.trim().is_empty());
         }
@@ -371,7 +375,7 @@ impl Thread {
                 }
                 AnswerProgress::Written(_) | AnswerProgress::Unconfirmed => self.confirmed(cx),
             }
-        } else if let Some((turn, _)) = self.told() {
+        } else if let Some((turn, _)) = self.announced_turn() {
             let asking = turn.asking.as_ref().is_some_and(|it| it.id.is(id));
             if let Some(at) = turn.waiting.iter().position(|it| it.id.is(id)) {
                 let gone = turn.waiting.remove(at);
@@ -392,7 +396,9 @@ impl Thread {
     /// server is still there, so that the call may run now.
     fn decided_elsewhere(&mut self, there: bool, cx: &mut Cx<'_>) {
         let over = self.run.as_ref().is_some_and(|run| run.last_word.is_some());
-        let asking = self.told().and_then(|(turn, _)| turn.asking.clone());
+        let asking = self
+            .announced_turn()
+            .and_then(|(turn, _)| turn.asking.clone());
         let Some(asking) = asking else {
             return;
         };
@@ -403,14 +409,17 @@ impl Thread {
         } else if there {
             self.wait_for_call(&asking.call, cx.now);
         }
-        if let Some((turn, teller)) = self.told() {
+        if let Some((turn, teller)) = self.announced_turn() {
             turn.leave_question("thinking", teller, cx);
         }
     }
 
     /// Leaves the open question, because no server asks it any more.
     pub fn lose_question(&mut self, cx: &mut Cx<'_>) {
-        if self.told().is_some_and(|(turn, _)| turn.asking.is_some()) {
+        if self
+            .announced_turn()
+            .is_some_and(|(turn, _)| turn.asking.is_some())
+        {
             self.undelivered(DeliveryFailure::Unknown(Fault::Closed), cx);
             self.decided_elsewhere(false, cx);
         }
@@ -423,7 +432,7 @@ impl Thread {
         let key = call::key(&news.id);
         let asked = |it: &Permission| it.call == key && it.sending.is_none();
         if self
-            .told()
+            .announced_turn()
             .is_some_and(|(turn, _)| turn.asking.as_ref().is_some_and(asked))
         {
             self.decided_elsewhere(true, cx);
@@ -459,7 +468,7 @@ impl Thread {
                 self.undelivered(DeliveryFailure::Unknown(fault.clone()), cx);
             }
         }
-        let asking = match self.told() {
+        let asking = match self.announced_turn() {
             Some((turn, _)) => {
                 // The server repeats requests that were not asked yet.
                 turn.waiting.clear();
@@ -501,7 +510,7 @@ impl Thread {
 
     /// Stops the turn, whereupon the server cancels its open question.
     pub fn stop(&mut self, cx: &mut Cx<'_>) {
-        if let Some((turn, teller)) = self.told() {
+        if let Some((turn, teller)) = self.announced_turn() {
             turn.stop(teller, cx);
         }
         self.forms.clear();

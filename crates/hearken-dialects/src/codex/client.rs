@@ -93,7 +93,7 @@ pub struct Codex {
     /// The thread that the person named.
     pub(super) only: Option<String>,
     pub(super) phase: ContactPhase,
-    pub(super) asked: PendingRequests<CodexRequest>,
+    pub(super) pending_requests: PendingRequests<CodexRequest>,
     pub(super) threads: Directory<Thread>,
     /// The thread with the latest activity.
     pub(super) last: Option<String>,
@@ -105,7 +105,7 @@ pub struct Codex {
     pub(super) listed: bool,
     /// Whether the number of threads was announced.
     pub(super) list_told: bool,
-    pub(super) told: BTreeSet<String>,
+    pub(super) reported_phrases: BTreeSet<String>,
     /// How many prompts the server has not answered yet.
     pub(super) unanswered: u64,
     /// How many prompts were sent.
@@ -122,14 +122,14 @@ impl Codex {
             listens: start.carrier == TransportKind::OneWay,
             only: start.conversation,
             phase: ContactPhase::Unmet,
-            asked: PendingRequests::default(),
+            pending_requests: PendingRequests::default(),
             threads: Directory::new(MOST_THREADS, start.seed),
             last: None,
             looks: 0,
             policy: None,
             listed: false,
             list_told: false,
-            told: BTreeSet::new(),
+            reported_phrases: BTreeSet::new(),
             unanswered: 0,
             prompts: 0,
         }
@@ -172,7 +172,7 @@ impl Codex {
         out: &mut Vec<DialectOutput>,
     ) {
         if !self.listens {
-            let id = self.asked.ask(what);
+            let id = self.pending_requests.ask(what);
             self.send(rpc::request(id, method, &params.to_string()), out);
         }
     }
@@ -250,19 +250,21 @@ impl Codex {
                 }
             }
             RpcMessage::Result { id, result } => {
-                if let Some(what) = self.asked.answered(id.as_ref()) {
+                if let Some(what) = self.pending_requests.answered(id.as_ref()) {
                     self.granted(what, &rpc::members(Some(&result)), cx);
                 }
             }
-            RpcMessage::Error { id, code, message } => match self.asked.answered(id.as_ref()) {
-                Some(what) => self.refused(what, &message, cx),
-                None => {
-                    let phrase = Phrase::new("acp.complaint")
-                        .with("code", PhraseArg::Own(code.to_string()))
-                        .with("words", PhraseArg::Agent(event_writer::short(&message)));
-                    cx.out.push(DialectOutput::Tell(phrase));
+            RpcMessage::Error { id, code, message } => {
+                match self.pending_requests.answered(id.as_ref()) {
+                    Some(what) => self.refused(what, &message, cx),
+                    None => {
+                        let phrase = Phrase::new("acp.complaint")
+                            .with("code", PhraseArg::Own(code.to_string()))
+                            .with("words", PhraseArg::Agent(event_writer::short(&message)));
+                        cx.out.push(DialectOutput::Tell(phrase));
+                    }
                 }
-            },
+            }
             RpcMessage::Nothing => cx.out.push(DialectOutput::Unread(
                 NoEvent::Foreign(ForeignFormat::JsonRpc),
                 1,
@@ -273,7 +275,11 @@ impl Codex {
     /// Queues a message while its thread is catching up; returns whether it was queued.
     fn holds(&mut self, thread: &str, message: &RpcMessage, cx: &mut Cx<'_>) -> bool {
         let Some(Thread {
-            joined: JoinProgress::CatchingUp { held, .. },
+            joined:
+                JoinProgress::CatchingUp {
+                    waiting_messages: held,
+                    ..
+                },
             ..
         }) = self.threads.get_mut(thread)
         else {
@@ -388,7 +394,7 @@ impl Codex {
         }
         let asked = self
             .thread(thread, cx.out)
-            .is_some_and(|thread| thread.asked(id, method, params, cx));
+            .is_some_and(|thread| thread.on_request(id, method, params, cx));
         if asked {
             self.last = Some(thread.to_owned());
         } else if self.only.as_ref().is_none_or(|only| only == thread) {
@@ -403,10 +409,10 @@ impl Codex {
     /// Records a text that is reported only once; returns whether it is new.
     pub(super) fn is_new(&mut self, text: &str) -> bool {
         let text = event_writer::cut(text, 200);
-        if self.told.len() >= MOST_TOLD && !self.told.contains(&text) {
+        if self.reported_phrases.len() >= MOST_TOLD && !self.reported_phrases.contains(&text) {
             return false;
         }
-        self.told.insert(text)
+        self.reported_phrases.insert(text)
     }
 
     fn not_known(&mut self, kind: &str, out: &mut Vec<DialectOutput>) {
@@ -426,7 +432,7 @@ impl Codex {
             ContactPhase::Unmet
         };
         self.looks = 0;
-        for asked in self.asked.forget() {
+        for asked in self.pending_requests.forget() {
             if let CodexRequest::Overrule {
                 thread, request, ..
             } = &asked
@@ -434,7 +440,7 @@ impl Codex {
                 self.overruling_lost(thread, *request, fault, cx.out);
             }
             if let CodexRequest::Stop(id) = asked
-                && let Some((turn, _)) = self.threads.get_mut(&id).and_then(Thread::told)
+                && let Some((turn, _)) = self.threads.get_mut(&id).and_then(Thread::announced_turn)
             {
                 // The turn can be stopped again.
                 turn.stopping = false;

@@ -65,7 +65,12 @@ impl Codex {
             return;
         };
         let joined = std::mem::replace(&mut thread.joined, JoinProgress::Yes);
-        let JoinProgress::CatchingUp { held, joined, .. } = joined else {
+        let JoinProgress::CatchingUp {
+            waiting_messages: held,
+            joined,
+            ..
+        } = joined
+        else {
             thread.joined = joined;
             return;
         };
@@ -233,7 +238,7 @@ impl Codex {
             json!({"threadId": id, "limit": 1, "sortDirection": "desc", "itemsView": "full"});
         if let Some(thread) = self.threads.get_mut(id) {
             thread.joined = JoinProgress::CatchingUp {
-                held: Vec::new(),
+                waiting_messages: Vec::new(),
                 until: cx.now.monotonic + CATCH_UP,
                 joined: thread.joined != JoinProgress::Not,
             };
@@ -329,7 +334,7 @@ impl Codex {
                 // Joining again brings back its questions, and it can be stopped again.
                 if let Some(thread) = self.threads.get_mut(&id) {
                     thread.joined = JoinProgress::Not;
-                    if let Some((turn, _)) = thread.told() {
+                    if let Some((turn, _)) = thread.announced_turn() {
                         turn.stopping = false;
                     }
                 }

@@ -52,7 +52,7 @@ enum FieldInput {
     /// A number.
     Number {
         /// Whether it must be an integer.
-        whole: bool,
+        is_integer: bool,
     },
     /// A secret, which is never typed where it would be spoken and recorded.
     Secret,
@@ -253,10 +253,10 @@ impl CodexForm {
             (FieldInput::OneOf { listed: true, .. }, Response::Text(text)) => json!([text]),
             (FieldInput::Text | FieldInput::OneOf { .. }, Response::Text(text)) => json!(text),
             (FieldInput::YesNo, Response::YesNo(yes)) => json!(yes),
-            (FieldInput::Number { whole: true }, Response::Number(n)) if n.fract() == 0.0 => {
+            (FieldInput::Number { is_integer: true }, Response::Number(n)) if n.fract() == 0.0 => {
                 json!(*n as i64)
             }
-            (FieldInput::Number { whole: false }, Response::Number(n)) => json!(n),
+            (FieldInput::Number { is_integer: false }, Response::Number(n)) => json!(n),
             (
                 FieldInput::Text
                 | FieldInput::OneOf { .. }
@@ -329,8 +329,8 @@ fn takes(property: &Map<String, Value>) -> Option<FieldInput> {
     };
     match text(property, "type") {
         Some("boolean") => Some(FieldInput::YesNo),
-        Some("integer") => Some(FieldInput::Number { whole: true }),
-        Some("number") => Some(FieldInput::Number { whole: false }),
+        Some("integer") => Some(FieldInput::Number { is_integer: true }),
+        Some("number") => Some(FieldInput::Number { is_integer: false }),
         Some("array") => {
             let items = property.get("items")?;
             let choices = list(items.get("enum").or_else(|| items.get("anyOf")), None)?;

@@ -135,7 +135,10 @@ impl Codex {
                 .out
                 .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         };
-        if thread.told().is_some_and(|(turn, _)| turn.stopping) {
+        if thread
+            .announced_turn()
+            .is_some_and(|(turn, _)| turn.stopping)
+        {
             return cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("stop_turn.stopping")));

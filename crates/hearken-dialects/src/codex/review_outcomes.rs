@@ -110,7 +110,7 @@ impl Thread {
     /// Delays announcing a call until the reviewer has judged it.
     fn wait_for_reviewer(&mut self, item: Option<&str>) {
         let key = item.map(call::key);
-        if let (Some(key), Some((turn, _))) = (key, self.told())
+        if let (Some(key), Some((turn, _))) = (key, self.announced_turn())
             && let Some(call) = turn.calls.get_mut(&key)
         {
             call.stage = match call.stage {
@@ -123,7 +123,8 @@ impl Thread {
     /// Announces that a call runs, because the reviewer allowed it.
     fn go_on_after_review(&mut self, item: Option<&str>, cx: &mut Cx<'_>) {
         let key = item.map(call::key);
-        let Some((key, (turn, teller))) = key.and_then(|key| Some((key, self.told()?))) else {
+        let Some((key, (turn, teller))) = key.and_then(|key| Some((key, self.announced_turn()?)))
+        else {
             return;
         };
         let asks = turn.asking.iter().chain(&turn.waiting);
@@ -154,7 +155,7 @@ impl Thread {
         let (mut action, mut changes) = (review.action.words, Vec::new());
         if review.action.is_of_call {
             let key = review.item.as_deref().map(call::key);
-            let told = key.and_then(|key| Some((key, self.told()?)));
+            let told = key.and_then(|key| Some((key, self.announced_turn()?)));
             let Some(call) = told.and_then(|(key, (turn, _))| turn.calls.get(&key).cloned()) else {
                 // Nobody can allow what they have not heard.
                 return;

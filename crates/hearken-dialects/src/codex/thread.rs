@@ -58,7 +58,7 @@ pub enum JoinProgress {
     /// What was missed has been requested; meanwhile, new messages wait.
     CatchingUp {
         /// The waiting messages.
-        held: Vec<RpcMessage>,
+        waiting_messages: Vec<RpcMessage>,
         /// The latest time until which they wait.
         until: Duration,
         /// Whether everything of it arrives afterwards.
@@ -157,7 +157,7 @@ impl Thread {
     }
 
     /// Returns the current turn, if it is announced.
-    pub fn told(&mut self) -> Option<(&mut Turn, &mut EventContext)> {
+    pub fn announced_turn(&mut self) -> Option<(&mut Turn, &mut EventContext)> {
         let turn = self.run.as_mut()?.turn.as_mut()?;
         Some((turn, &mut self.teller))
     }
@@ -231,7 +231,7 @@ impl Thread {
             "item/commandExecution/outputDelta" => {
                 // A command with output is running, so it was allowed, here or elsewhere.
                 let key = call::key(text(params, "itemId").unwrap_or_default());
-                if let Some((turn, teller)) = self.told()
+                if let Some((turn, teller)) = self.announced_turn()
                     && turn
                         .calls
                         .get(&key)
@@ -563,7 +563,7 @@ impl Thread {
             self.lose_question(cx);
         }
         self.tick_answer(cx);
-        if let Some((turn, teller)) = self.told() {
+        if let Some((turn, teller)) = self.announced_turn() {
             turn.tick(teller, cx);
         }
         let last = self
@@ -578,7 +578,7 @@ impl Thread {
 
     /// Waits a little before a call that was decided elsewhere is announced as running.
     pub fn wait_for_call(&mut self, key: &str, now: Now) {
-        if let Some((turn, _)) = self.told()
+        if let Some((turn, _)) = self.announced_turn()
             && let Some(call) = turn.calls.get_mut(key)
             && call.stage == HeardStage::Asked
             && call.status == CallStatus::InProgress

@@ -24,7 +24,7 @@ const MOST_PENDING: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct WatcherMemory {
     /// The questions, by the id of the event that asked each.
-    asked: BTreeMap<String, AskedQuestion>,
+    questions: BTreeMap<String, AskedQuestion>,
     /// The ids of these events, oldest first.
     order: VecDeque<String>,
     /// The requests without an outcome, by their ids.
@@ -79,42 +79,42 @@ impl WatcherMemory {
 
     /// Notes a question that is shown, under the id of its event; one from elsewhere under the same id stays.
     pub(crate) fn note_asked(&mut self, event: String, question: AskedQuestion) {
-        let elsewhere = self.asked.get(&event).is_some_and(|known| {
+        let elsewhere = self.questions.get(&event).is_some_and(|known| {
             known.subject.as_ref().map(|it| &it.machine)
                 != question.subject.as_ref().map(|it| &it.machine)
         });
         if elsewhere {
             return;
         }
-        if self.asked.insert(event.clone(), question).is_none() {
+        if self.questions.insert(event.clone(), question).is_none() {
             self.order.push_back(event);
         }
         if self.order.len() > MOST_ASKED
             && let Some(oldest) = self.order.pop_front()
         {
-            self.asked.remove(&oldest);
+            self.questions.remove(&oldest);
         }
     }
 
     /// Returns the question that an event asked.
     pub(crate) fn asked_by(&self, event: &str) -> Option<&AskedQuestion> {
-        self.asked.get(event)
+        self.questions.get(event)
     }
 
     /// Returns all questions that are remembered, by the ids of their events.
     pub(crate) fn all_asked(&self) -> impl Iterator<Item = (&String, &AskedQuestion)> {
-        self.asked.iter()
+        self.questions.iter()
     }
 
     /// Returns the newest question with this token.
     pub(crate) fn under(&mut self, token: &str) -> Option<&mut AskedQuestion> {
         let newest = self.order.iter().rev();
         let mut newest = newest.filter(|event| {
-            let asked = self.asked.get(*event);
+            let asked = self.questions.get(*event);
             asked.is_some_and(|asked| asked.token == token)
         });
         let event = newest.next()?.clone();
-        self.asked.get_mut(&event)
+        self.questions.get_mut(&event)
     }
 
     /// Begins a request and returns its id; `None` if too many wait, which is reported.
@@ -157,7 +157,7 @@ impl WatcherMemory {
 
     /// Handles the end of a question that its session's events alone don't show.
     pub(crate) fn closed_there(&mut self, event: &str, how: Closed, out: &mut Vec<DialectOutput>) {
-        let Some(asked) = self.asked.get(event) else {
+        let Some(asked) = self.questions.get(event) else {
             return;
         };
         let token = asked.token.clone();
@@ -399,7 +399,7 @@ mod tests {
         for number in 0..MOST_ASKED + 10 {
             watching.note_asked(format!("evt_{number}"), question(number));
         }
-        assert_eq!(watching.asked.len(), MOST_ASKED);
+        assert_eq!(watching.questions.len(), MOST_ASKED);
         assert_eq!(watching.order.len(), MOST_ASKED);
         assert!(watching.under("rpl_9").is_none());
         assert!(watching.under("rpl_10").is_some());

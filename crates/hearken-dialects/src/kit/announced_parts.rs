@@ -14,7 +14,7 @@ const MOST: usize = 256;
 /// The parts of one conversation.
 #[derive(Debug, Clone, Default)]
 pub struct ConversationParts {
-    known: VecDeque<AnnouncedPart>,
+    parts: VecDeque<AnnouncedPart>,
 }
 
 /// How much of one part was announced.
@@ -51,24 +51,24 @@ fn sum(start: u64, text: &str) -> u64 {
 impl ConversationParts {
     /// Returns a part, and creates it if it is new.
     fn part(&mut self, id: &str, grows: PartGrowth) -> Option<&mut AnnouncedPart> {
-        if let Some(at) = self.known.iter().position(|part| part.id == id) {
-            return self.known.get_mut(at);
+        if let Some(at) = self.parts.iter().position(|part| part.id == id) {
+            return self.parts.get_mut(at);
         }
-        if self.known.len() == MOST {
-            self.known.pop_front();
+        if self.parts.len() == MOST {
+            self.parts.pop_front();
         }
-        self.known.push_back(AnnouncedPart {
+        self.parts.push_back(AnnouncedPart {
             id: id.to_owned(),
             grows,
             said: (0, START),
             bare: (0, START),
         });
-        self.known.back_mut()
+        self.parts.back_mut()
     }
 
     /// Returns whether anything of a part was ever announced, or passed over.
     pub fn knows(&self, id: &str) -> bool {
-        let mut known = self.known.iter();
+        let mut known = self.parts.iter();
         known.any(|part| part.id == id && part.said.0 > 0)
     }
 
@@ -92,7 +92,7 @@ impl ConversationParts {
     }
 
     /// Sets the whole text of a part so far; returns what was not announced yet.
-    pub fn whole<'a>(&mut self, id: &str, text: &'a str) -> &'a str {
+    pub fn unannounced_text<'a>(&mut self, id: &str, text: &'a str) -> &'a str {
         let Some(part) = self.part(id, PartGrowth::Aloud) else {
             return "";
         };
@@ -117,7 +117,7 @@ impl ConversationParts {
 
     /// Sets the whole text of a part as if it had been announced.
     pub fn pass_over(&mut self, id: &str, text: &str) {
-        let _ = self.whole(id, text);
+        let _ = self.unannounced_text(id, text);
         if let Some(part) = self.part(id, PartGrowth::Unheard) {
             part.grows = PartGrowth::Unheard;
         }
@@ -125,7 +125,7 @@ impl ConversationParts {
 
     /// Records that pieces may be missed from now on.
     pub fn interrupt(&mut self) {
-        for part in &mut self.known {
+        for part in &mut self.parts {
             if part.grows == PartGrowth::Aloud {
                 part.grows = PartGrowth::Unheard;
             }
@@ -150,30 +150,37 @@ mod tests {
     #[test]
     fn what_was_said_is_not_said_again_and_the_rest_is() {
         let mut parts = ConversationParts::default();
-        assert_eq!(parts.whole("p", ""), "");
+        assert_eq!(parts.unannounced_text("p", ""), "");
         assert!(parts.more("p", "One. ") && parts.more("p", "Two. "));
-        assert_eq!(parts.whole("p", "One. Two. Three. "), "Three. ");
+        assert_eq!(parts.unannounced_text("p", "One. Two. Three. "), "Three. ");
         assert_eq!(
-            parts.whole("p", "One. Two. Three."),
+            parts.unannounced_text("p", "One. Two. Three."),
             "",
             "only its end was taken off"
         );
-        assert_eq!(parts.whole("p", "Four."), "Four.", "another text");
+        assert_eq!(
+            parts.unannounced_text("p", "Four."),
+            "Four.",
+            "another text"
+        );
     }
 
     #[test]
     fn what_may_have_gaps_waits_until_it_is_whole() {
         let mut parts = ConversationParts::default();
         assert!(!parts.more("p", "middle "), "nobody said what it is");
-        assert_eq!(parts.whole("p", "start middle end"), "start middle end");
-        assert_eq!(parts.whole("q", "a "), "a ");
+        assert_eq!(
+            parts.unannounced_text("p", "start middle end"),
+            "start middle end"
+        );
+        assert_eq!(parts.unannounced_text("q", "a "), "a ");
         parts.interrupt();
         assert!(!parts.more("q", "c "));
-        assert_eq!(parts.whole("q", "a b c "), "b c ");
+        assert_eq!(parts.unannounced_text("q", "a b c "), "b c ");
         assert!(parts.more("q", "d"), "now nothing is missing");
         parts.pass_over("r", "old ");
         assert!(!parts.more("r", "and "));
-        assert_eq!(parts.whole("r", "old and new"), "and new");
+        assert_eq!(parts.unannounced_text("r", "old and new"), "and new");
     }
 
     #[test]
@@ -185,8 +192,8 @@ mod tests {
         parts.thinks("u");
         assert!(!parts.more("u", "y"));
         for n in 0..3 * MOST {
-            parts.whole(&n.to_string(), "x");
+            parts.unannounced_text(&n.to_string(), "x");
         }
-        assert_eq!(parts.known.len(), MOST);
+        assert_eq!(parts.parts.len(), MOST);
     }
 }

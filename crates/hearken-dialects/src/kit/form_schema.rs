@@ -58,7 +58,7 @@ pub enum FormKind {
     /// A number.
     Number {
         /// Whether it must be an integer.
-        whole: bool,
+        is_integer: bool,
         /// The least and the greatest value.
         range: (Option<f64>, Option<f64>),
     },
@@ -145,7 +145,7 @@ fn part(id: &str, map: &Map<String, Value>, required: bool) -> Option<FormPart> 
         kind @ ("number" | "integer") => {
             let number = |name: &str| map.get(name).and_then(Value::as_f64);
             FormKind::Number {
-                whole: kind == "integer",
+                is_integer: kind == "integer",
                 range: (number("minimum"), number("maximum")),
             }
         }
@@ -212,7 +212,13 @@ impl FormPart {
     fn allows(&self, value: &Value) -> bool {
         match (&self.kind, value) {
             (FormKind::Text { length, .. }, Value::String(text)) => within(length, text),
-            (FormKind::Number { whole, range }, Value::Number(number)) => {
+            (
+                FormKind::Number {
+                    is_integer: whole,
+                    range,
+                },
+                Value::Number(number),
+            ) => {
                 (number.is_i64() || number.is_u64() || !whole)
                     && number.as_f64().is_some_and(|it| is_in(range, it))
             }
@@ -257,7 +263,13 @@ impl FormPart {
                     false => Err(wrong(format.wanted())),
                 }
             }
-            (FormKind::Number { whole, range }, Response::Number(number)) => {
+            (
+                FormKind::Number {
+                    is_integer: whole,
+                    range,
+                },
+                Response::Number(number),
+            ) => {
                 if !is_in(range, *number) {
                     return Err(bounded("acp.form.range", range.0, range.1));
                 }

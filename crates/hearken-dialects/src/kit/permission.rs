@@ -36,7 +36,7 @@ pub struct Permission {
     /// The token of the question; empty until it is asked.
     pub token: String,
     /// What was asked under the token; empty until it is asked.
-    pub asked: PermissionBody,
+    pub body: PermissionBody,
     /// AAEP's id of the call that it was last asked about.
     pub asked_about: Option<String>,
     /// The names of what has changed since it was last asked.
@@ -96,7 +96,7 @@ impl Permission {
             offered: Vec::new(),
             can_cancel: false,
             token: String::new(),
-            asked: PermissionBody::default(),
+            body: PermissionBody::default(),
             asked_about: None,
             changed: Vec::new(),
             reject_only: None,
@@ -238,7 +238,7 @@ impl Permission {
 
     /// Records the question as asked, to detect later changes.
     pub fn note_asked(&mut self, call: &Call, words: &SharedWording) {
-        self.asked = self.question(call, words).comparable();
+        self.body = self.question(call, words).comparable();
         self.asked_about = Some(call.key.clone());
         self.offered = self.offer(call);
     }
@@ -249,7 +249,7 @@ impl Permission {
             return Vec::new();
         }
         let now = self.question(call, words).comparable();
-        let (asked, current) = (&self.asked.question, &now.question);
+        let (asked, current) = (&self.body.question, &now.question);
         let mut names: Vec<String> = Vec::new();
         if asked.action != current.action {
             let name = if call.has_command() {
@@ -272,7 +272,7 @@ impl Permission {
             all.filter(|pair| !is_same(pair))
                 .map(|(name, _)| name.clone()),
         );
-        if self.asked.attached != now.attached && names.is_empty() {
+        if self.body.attached != now.attached && names.is_empty() {
             names.push("content".to_owned());
         }
         let mut seen = std::collections::BTreeSet::new();

@@ -43,7 +43,7 @@ pub struct MachineRig<M, P> {
     /// How many of the events ask what can't be answered here.
     pub view_only: usize,
     /// The keys of the phrases.
-    pub told: Vec<&'static str>,
+    pub phrase_keys: Vec<&'static str>,
     pub phrases: Vec<Phrase>,
     /// The numbers of settled answers, with whether they arrived.
     pub settled: Vec<(u64, bool)>,
@@ -77,7 +77,7 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
             checker: Checker::new(),
             events: Vec::new(),
             view_only: 0,
-            told: Vec::new(),
+            phrase_keys: Vec::new(),
             phrases: Vec::new(),
             settled: Vec::new(),
             outcomes: Vec::new(),
@@ -192,7 +192,7 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
             DialectOutput::Tell(phrase) | DialectOutput::Detail(phrase) => {
                 let said = WORDS.say(phrase.key, &[]);
                 assert!(said.iter().all(|it| it.normal != phrase.key), "{phrase:?}");
-                self.told.push(phrase.key);
+                self.phrase_keys.push(phrase.key);
                 self.phrases.push(phrase);
             }
             DialectOutput::Over { how, .. } => self.over.push(how),

@@ -16,7 +16,7 @@ const LONGEST: usize = 2048;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// The whole address, as the agent wrote it.
-    pub whole: String,
+    pub text: String,
     /// Its host.
     pub host: String,
     /// What the agent says about it.
@@ -69,7 +69,7 @@ impl Address {
             odd.push("acp.url.odd.letters");
         }
         Some(Self {
-            whole: whole.to_owned(),
+            text: whole.to_owned(),
             host: host.to_owned(),
             message: message.to_owned(),
             odd,
@@ -89,7 +89,7 @@ impl Address {
             ("host", self.host.as_str()),
             ("message", &closed(&self.message)),
             ("odd", &odd),
-            ("address", &self.whole),
+            ("address", &self.text),
         ];
         QuestionContent::whether(first(words, "acp.url.whether", &args))
     }

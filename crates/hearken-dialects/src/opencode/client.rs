@@ -84,7 +84,7 @@ pub struct Opencode {
     pub(super) conversations: Directory<OpencodeConversation>,
     /// The parent of each subagent.
     pub(super) parents: BTreeMap<String, String>,
-    pub(super) asked: BTreeMap<u64, RequestPurpose>,
+    pub(super) pending_requests: BTreeMap<u64, RequestPurpose>,
     pub(super) catch_up: Option<CatchUp>,
     /// Whether the connection was lost and the open questions have not been confirmed since.
     pub(super) was_lost: bool,
@@ -104,7 +104,7 @@ impl Opencode {
             listens: start.carrier != TransportKind::EventStream,
             conversations: Directory::new(MOST, start.seed),
             parents: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            pending_requests: BTreeMap::new(),
             catch_up: None,
             was_lost: false,
             is_over: false,
@@ -121,7 +121,7 @@ impl Opencode {
         call: HttpCall,
         out: &mut Vec<DialectOutput>,
     ) -> Option<u64> {
-        if self.listens || self.asked.len() >= MOST_CALLS {
+        if self.listens || self.pending_requests.len() >= MOST_CALLS {
             return None;
         }
         let request = self.numbers.fresh();
@@ -137,7 +137,7 @@ impl Opencode {
         call: HttpCall,
         out: &mut Vec<DialectOutput>,
     ) {
-        self.asked.insert(request, what);
+        self.pending_requests.insert(request, what);
         let path = format!("{}{}", self.base, call.path);
         let call = HttpCall { path, ..call };
         out.push(DialectOutput::Call { request, call });
@@ -293,7 +293,7 @@ impl Opencode {
     }
 
     fn answered(&mut self, request: u64, outcome: &Result<HttpAnswer, Fault>, cx: &mut Cx<'_>) {
-        match self.asked.remove(&request) {
+        match self.pending_requests.remove(&request) {
             Some(RequestPurpose::Missed(piece)) => self.caught(request, piece, outcome, cx),
             Some(RequestPurpose::Answer(id, name)) => {
                 self.answer_went(request, (&id, &name), outcome, cx)
@@ -312,7 +312,7 @@ impl Opencode {
         let mut unsent = 0;
         for conversation in self.conversations.values_mut() {
             conversation.end(TurnEnd::Gone, cx);
-            unsent += std::mem::take(&mut conversation.held).len();
+            unsent += std::mem::take(&mut conversation.held_prompts).len();
         }
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());

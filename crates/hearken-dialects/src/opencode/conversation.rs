@@ -59,7 +59,7 @@ pub struct OpencodeConversation {
     /// The requests for answers in words, by name, with the answers so far.
     pub forms: BTreeMap<String, QuestionForm>,
     /// The prompts to send when the current turn is over.
-    pub held: VecDeque<String>,
+    pub held_prompts: VecDeque<String>,
     /// The prompts that were sent but did not come back as messages yet.
     pub ours: VecDeque<String>,
     /// Whether a turn is expected for the last prompt.
@@ -86,7 +86,7 @@ impl OpencodeConversation {
             turn: None,
             teller,
             forms: BTreeMap::new(),
-            held: VecDeque::new(),
+            held_prompts: VecDeque::new(),
             ours: VecDeque::new(),
             begins: TurnExpectation::Not,
             late: VecDeque::new(),
@@ -262,7 +262,7 @@ impl OpencodeConversation {
                 if self.persons.contains(&message) {
                     self.asked_to(&id, &text, is_made, cx.out);
                 } else if !is_made && self.turn.is_some() {
-                    let rest = self.parts.whole(&id, &text).to_owned();
+                    let rest = self.parts.unannounced_text(&id, &text).to_owned();
                     self.says(&id, rest, cx);
                 }
             }
@@ -306,7 +306,7 @@ impl OpencodeConversation {
     /// Handles a person's prompt: this person's, or another client's.
     fn asked_to(&mut self, part: &str, text: &str, is_made: bool, out: &mut Vec<DialectOutput>) {
         // It comes again whenever something about its message changes.
-        if is_made || text.trim().is_empty() || self.parts.whole(part, text).is_empty() {
+        if is_made || text.trim().is_empty() || self.parts.unannounced_text(part, text).is_empty() {
             return;
         }
         let is_ours = [&mut self.ours, &mut self.late].into_iter().any(|sent| {
@@ -422,7 +422,7 @@ impl OpencodeConversation {
         }
         self.gives_up();
         cx.out.push(DialectOutput::Tell(Phrase::new(
-            match self.held.is_empty() {
+            match self.held_prompts.is_empty() {
                 true => "opencode.not_begun",
                 false => "opencode.not_begun.next",
             },
@@ -451,7 +451,7 @@ impl OpencodeConversation {
     /// Returns whether nothing is pending, so that the conversation can be forgotten.
     pub fn is_idle(&self) -> bool {
         self.turn.is_none()
-            && self.held.is_empty()
+            && self.held_prompts.is_empty()
             && self.ours.is_empty()
             && self.begins == TurnExpectation::Not
     }

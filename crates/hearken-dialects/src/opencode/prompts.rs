@@ -56,10 +56,10 @@ impl Opencode {
         let Some(conversation) = self.conversations.get_mut(id) else {
             return out.push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
         };
-        if conversation.held.len() >= MOST_HELD {
+        if conversation.held_prompts.len() >= MOST_HELD {
             return out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
         }
-        conversation.held.push_back(prompt.to_owned());
+        conversation.held_prompts.push_back(prompt.to_owned());
         let key = match &conversation.turn {
             Some(turn) if turn.stopping => Some("prompt.after_stop"),
             Some(_) => Some("prompt.held"),
@@ -78,7 +78,7 @@ impl Opencode {
         if conversation.turn.is_some() || !conversation.ours.is_empty() {
             return;
         }
-        let Some(prompt) = conversation.held.pop_front() else {
+        let Some(prompt) = conversation.held_prompts.pop_front() else {
             return;
         };
         conversation.sends(&prompt);
@@ -154,12 +154,13 @@ impl Opencode {
         {
             waits.gives_up();
             turn_end::gave_up_prompt(out);
-            turn_end::sends_what_waits(waits.held.is_empty(), out);
+            turn_end::sends_what_waits(waits.held_prompts.is_empty(), out);
             // Its turn may yet begin.
             self.abort(id, out);
             return self.send_held(id, out);
         }
-        let found = conversation.and_then(|it| Some((it.turn.as_mut()?, it.held.is_empty())));
+        let found =
+            conversation.and_then(|it| Some((it.turn.as_mut()?, it.held_prompts.is_empty())));
         let Some((turn, nothing_waits)) = found else {
             return out.push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
         };
@@ -195,7 +196,7 @@ impl Opencode {
         };
         conversation.ours.clear();
         conversation.end(turn_end::ABANDONED, cx);
-        turn_end::sends_what_waits(conversation.held.is_empty(), cx.out);
+        turn_end::sends_what_waits(conversation.held_prompts.is_empty(), cx.out);
         self.send_held(id, cx.out);
     }
 

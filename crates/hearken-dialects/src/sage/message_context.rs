@@ -25,7 +25,7 @@ pub const ILLEGAL: &str = "translated.illegal";
 pub struct SageContext<'a> {
     pub writer: &'a mut EventWriter,
     pub out: &'a mut Vec<DialectOutput>,
-    pub told: &'a mut ReportedSteps,
+    pub reported_steps: &'a mut ReportedSteps,
     /// When the message was written, or when it arrived if it does not say.
     pub at: Timestamp,
     /// When the message arrived.
@@ -42,7 +42,7 @@ impl<'a> SageContext<'a> {
     ) -> Self {
         Self {
             writer,
-            told,
+            reported_steps: told,
             at: at.unwrap_or(cx.now.wall),
             now: cx.now.monotonic,
             out: &mut *cx.out,
@@ -55,7 +55,10 @@ impl<'a> SageContext<'a> {
             Ok(to) => to,
             Err(error) => {
                 // Reported once per kind: a program that does it twice does it forever.
-                if self.told.insert((error.machine, error.from, error.event)) {
+                if self
+                    .reported_steps
+                    .insert((error.machine, error.from, error.event))
+                {
                     let phrase = Phrase::new(ILLEGAL)
                         .with("machine", PhraseArg::Own(error.machine.to_owned()))
                         .with("state", PhraseArg::Own(error.from.to_owned()))

@@ -67,7 +67,7 @@ pub(super) struct Sage {
     /// The stream that is followed on a server.
     followed: link::Stream,
     writer: EventWriter,
-    told: ReportedSteps,
+    reported_steps: ReportedSteps,
     stream: Stream,
     threads: BTreeMap<String, Thread>,
     turns: BTreeMap<(String, String), SageTurn>,
@@ -87,7 +87,7 @@ impl Sage {
             carrier: start.carrier,
             followed: start.stream,
             writer: EventWriter::new("sage", agent, start.seed),
-            told: ReportedSteps::new(),
+            reported_steps: ReportedSteps::new(),
             stream: Stream::INITIAL,
             threads: BTreeMap::new(),
             turns: BTreeMap::new(),
@@ -134,7 +134,7 @@ impl Sage {
     }
 
     fn step_stream(&mut self, event: StreamEvent, cx: &mut Cx<'_>) {
-        let mut desk = SageContext::new(&mut self.writer, &mut self.told, None, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.reported_steps, None, cx);
         self.stream = desk.step("", "", self.stream, event);
     }
 
@@ -142,7 +142,7 @@ impl Sage {
     fn cut_off(&mut self, event: StreamEvent, cx: &mut Cx<'_>) {
         self.end_tool(cx);
         self.step_stream(event, cx);
-        let mut desk = SageContext::new(&mut self.writer, &mut self.told, None, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.reported_steps, None, cx);
         for turn in self.turns.values_mut().filter(|turn| !turn.ended) {
             turn.cut_off(&mut desk);
             if turn.ended {
@@ -239,7 +239,7 @@ impl Dialect for Sage {
     }
 
     fn tick(&mut self, cx: &mut Cx<'_>) {
-        let mut desk = SageContext::new(&mut self.writer, &mut self.told, None, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.reported_steps, None, cx);
         for turn in self.turns.values_mut() {
             turn.tick(&mut desk);
         }

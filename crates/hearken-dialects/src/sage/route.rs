@@ -32,7 +32,7 @@ const MOST_THREADS: usize = 64;
 pub(super) struct Thread {
     machine: Session,
     /// Whether its beginning was heard, so that none of it was missed.
-    whole: bool,
+    is_complete: bool,
     /// The model in use.
     model: Option<String>,
     /// The prompt of the next turn.
@@ -62,7 +62,7 @@ impl Sage {
                     thread.told_after_end = false;
                 }
                 thread.model = model.or(thread.model.take());
-                thread.whole = true;
+                thread.is_complete = true;
                 self.step_thread(&place, SessionEvent::Initialized, cx);
             }
             MessageSubject::ThreadEnded { by, why } => {
@@ -117,7 +117,7 @@ impl Sage {
         let model = thread.model.clone();
         self.writer.model(model.as_deref());
         let runs = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
-        let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.reported_steps, place.at, cx);
         if runs {
             if let Some(turn) = self.turns.get_mut(&key(place)) {
                 turn.step(&mut desk, AgentEvent::Execute);
@@ -147,7 +147,7 @@ impl Sage {
         };
         self.step_thread(place, event, cx);
         let mut told = by == ConversationEnd::Ended;
-        let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.reported_steps, place.at, cx);
         let runs = |turn: &&mut SageTurn| turn.thread == place.thread && !turn.ended;
         for turn in self.turns.values_mut().filter(runs) {
             let (how, reason) = match by {
@@ -236,11 +236,12 @@ impl Sage {
         if known != Some(false) {
             self.note_after_end(place, cx);
             let thread = self.thread(place);
-            let whole = known.is_some() || thread.whole;
+            let whole = known.is_some() || thread.is_complete;
             thread.turn.clone_from(&place.turn);
             let model = thread.model.clone();
             self.writer.model(model.as_deref());
-            let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
+            let mut desk =
+                SageContext::new(&mut self.writer, &mut self.reported_steps, place.at, cx);
             if known == Some(true) {
                 // An agent that is done does nothing more, so this step is illegal.
                 if let Some(over) = self.turns.get_mut(&key(place)) {
@@ -251,7 +252,7 @@ impl Sage {
             self.turns.insert(key(place), turn);
             self.bound_turns();
         }
-        let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.reported_steps, place.at, cx);
         if let Some(turn) = self.turns.get_mut(&key(place)) {
             work(turn, &mut desk, &mut self.questions);
         }
@@ -281,7 +282,7 @@ impl Sage {
             .entry(place.thread.clone())
             .or_insert_with(|| Thread {
                 machine: Session::INITIAL,
-                whole: false,
+                is_complete: false,
                 model: None,
                 prompt: None,
                 turn: String::new(),
@@ -296,7 +297,7 @@ impl Sage {
         cx: &mut Cx<'_>,
     ) {
         let from = self.thread(place).machine;
-        let mut desk = SageContext::new(&mut self.writer, &mut self.told, place.at, cx);
+        let mut desk = SageContext::new(&mut self.writer, &mut self.reported_steps, place.at, cx);
         let to = desk.step(&place.thread, "", from, event);
         self.thread(place).machine = to;
     }

@@ -71,7 +71,8 @@ impl Sage {
                 self.end_tool(cx);
                 // Each speech of a run is an output of its own.
                 if let Some(turn) = self.turns.get_mut(&(String::new(), self.run.name())) {
-                    let mut desk = SageContext::new(&mut self.writer, &mut self.told, None, cx);
+                    let mut desk =
+                        SageContext::new(&mut self.writer, &mut self.reported_steps, None, cx);
                     turn.hush(&mut desk);
                 }
                 self.in_run(speaks(Completeness::Updated, words), cx);

@@ -51,7 +51,7 @@ pub struct SageCall {
     /// When it counts as running, unless it needs a permission first.
     pub due: Option<Duration>,
     /// Whether a permission is requested and not resolved yet.
-    pub asked: bool,
+    pub is_permission_requested: bool,
     arguments: Option<String>,
     shown: CallAnnouncement,
 }
@@ -107,7 +107,7 @@ impl SageTurn {
             SageStatus::Started if stage == Completeness::Created => {
                 self.take_up(desk, name);
                 if let Some(call) = self.calls.get_mut(name)
-                    && !call.asked
+                    && !call.is_permission_requested
                 {
                     call.due = Some(desk.now + HELD);
                 }
@@ -165,7 +165,7 @@ impl SageTurn {
             number,
             machine: Tool::Pending,
             due: None,
-            asked: false,
+            is_permission_requested: false,
             arguments: None,
             shown: CallAnnouncement::No,
         };
@@ -204,7 +204,9 @@ impl SageTurn {
     ) -> String {
         self.hush(desk);
         let named = event_writer::tool(tool);
-        let fits = |call: &&SageCall| call.tool == named && !call.is_over() && !call.asked;
+        let fits = |call: &&SageCall| {
+            call.tool == named && !call.is_over() && !call.is_permission_requested
+        };
         let found = self
             .calls
             .iter()
@@ -223,7 +225,7 @@ impl SageTurn {
         };
         self.take_up(desk, &key);
         if let Some(call) = self.calls.get_mut(&key) {
-            call.asked = true;
+            call.is_permission_requested = true;
             call.due = None;
         }
         key
@@ -254,7 +256,7 @@ impl SageTurn {
             return;
         };
         call.due = None;
-        call.asked = false;
+        call.is_permission_requested = false;
         if call.machine == Tool::CheckingPermission {
             self.step_call(desk, name, ToolEvent::PermissionAllowed);
         }
@@ -293,7 +295,7 @@ impl SageTurn {
         self.step_call(desk, name, ToolEvent::PermissionDenied);
         if let Some(call) = self.calls.get_mut(name) {
             call.due = None;
-            call.asked = false;
+            call.is_permission_requested = false;
         }
     }
 

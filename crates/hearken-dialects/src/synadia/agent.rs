@@ -74,9 +74,9 @@ pub(super) struct SynadiaAgent {
     pub(super) answering: Option<PromptAnswerer>,
     /// The words of that prompt, until its turn begins.
     pub(super) prompt: String,
-    pub(super) held: VecDeque<String>,
+    pub(super) held_prompts: VecDeque<String>,
     /// The questions of the turn, by our names for them.
-    pub(super) asked: BTreeMap<String, AnswerableQuestion>,
+    pub(super) questions: BTreeMap<String, AnswerableQuestion>,
     /// How many questions the turn had.
     pub(super) asked_count: u64,
     /// How many of them could not be asked.
@@ -96,8 +96,8 @@ impl SynadiaAgent {
             turn: None,
             answering: None,
             prompt: String::new(),
-            held: VecDeque::new(),
-            asked: BTreeMap::new(),
+            held_prompts: VecDeque::new(),
+            questions: BTreeMap::new(),
             asked_count: 0,
             unasked: 0,
         }
@@ -175,7 +175,7 @@ impl SynadiaAgent {
 
     /// Returns whether nothing is under way, so that it can be forgotten once it is away.
     pub(super) fn is_idle(&self) -> bool {
-        self.turn.is_none() && self.answering.is_none() && self.held.is_empty()
+        self.turn.is_none() && self.answering.is_none() && self.held_prompts.is_empty()
     }
 
     /// Returns whether it works for the person, as far as is known.

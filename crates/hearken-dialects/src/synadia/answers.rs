@@ -102,7 +102,7 @@ impl Synadia {
             }
         }
         if is_sent || is_over {
-            agent.asked.remove(name);
+            agent.questions.remove(name);
             // From now on it is the agent's turn.
             if let Some(answering) = &mut agent.answering {
                 answering.heard = cx.now.monotonic;
@@ -117,7 +117,7 @@ impl SynadiaAgent {
     fn take_answer(&mut self, token: &str, number: u64) -> Option<(String, String, String)> {
         let question = self.turn.as_mut()?.asked_under(token)?;
         let name = question.id.name()?;
-        let to = self.asked.get(&name)?.reply_subject.clone();
+        let to = self.questions.get(&name)?.reply_subject.clone();
         if !subject::takes_answers(&to) || question.sending.is_some() {
             return None;
         }

@@ -118,7 +118,9 @@ impl Synadia {
         self.listens = true;
         self.is_lost(fault, cx);
         let held = self.agents.values_mut();
-        let unsent: usize = held.map(|it| std::mem::take(&mut it.held).len()).sum();
+        let unsent: usize = held
+            .map(|it| std::mem::take(&mut it.held_prompts).len())
+            .sum();
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
             cx.out.push(DialectOutput::Tell(

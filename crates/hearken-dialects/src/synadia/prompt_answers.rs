@@ -123,7 +123,7 @@ impl SynadiaAgent {
             text: query.text,
         };
         // A repeated question is not a new one.
-        if self.asked.values().any(|known| *known == asked) {
+        if self.questions.values().any(|known| *known == asked) {
             return;
         }
         let is_answerable = subject::takes_answers(&asked.reply_subject);
@@ -142,14 +142,14 @@ impl SynadiaAgent {
             ..AwaitingClarification::default()
         };
         let permission = Permission::words(Id::of_name(&name), question);
-        let has_room = self.asked.len() < MOST_ASKED
+        let has_room = self.questions.len() < MOST_ASKED
             && (self.turn.as_mut())
                 .is_some_and(|turn| turn.clarify(permission, false, &mut self.teller, cx));
         if !has_room {
             self.unasked += 1;
             return;
         }
-        self.asked.insert(name, asked);
+        self.questions.insert(name, asked);
         self.has_files(query.files, cx);
         if !is_answerable {
             let agent = PhraseArg::Name(self.name.clone());
@@ -194,7 +194,7 @@ impl SynadiaAgent {
 
     /// Ends the turn, and whatever it asked.
     pub(super) fn end(&mut self, end: TurnEnd, cx: &mut Cx<'_>) {
-        self.asked.clear();
+        self.questions.clear();
         self.asked_count = 0;
         let unasked = std::mem::take(&mut self.unasked);
         if unasked > 0 {

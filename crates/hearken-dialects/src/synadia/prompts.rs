@@ -84,7 +84,7 @@ impl Synadia {
         let Some(agent) = self.agents.get_mut(subject) else {
             return;
         };
-        if agent.held.len() >= MOST_HELD {
+        if agent.held_prompts.len() >= MOST_HELD {
             return cx
                 .out
                 .push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
@@ -92,7 +92,7 @@ impl Synadia {
         if agent.is_at_work() || is_full {
             cx.out.push(DialectOutput::Tell(Phrase::new("prompt.held")));
         }
-        agent.held.push_back(prompt.to_owned());
+        agent.held_prompts.push_back(prompt.to_owned());
         self.send_held(subject, cx);
     }
 
@@ -103,7 +103,10 @@ impl Synadia {
 
     /// Sends what waits, to every agent that can take it.
     pub(super) fn send_all_held(&mut self, cx: &mut Cx<'_>) {
-        let waiting = self.agents.values().filter(|it| !it.held.is_empty());
+        let waiting = self
+            .agents
+            .values()
+            .filter(|it| !it.held_prompts.is_empty());
         let waiting: Vec<String> = waiting.map(|agent| agent.subject.clone()).collect();
         for subject in waiting {
             self.send_held(&subject, cx);
@@ -120,7 +123,7 @@ impl Synadia {
             if !self.is_up || is_full || agent.is_at_work() {
                 return;
             }
-            let Some(prompt) = agent.held.pop_front() else {
+            let Some(prompt) = agent.held_prompts.pop_front() else {
                 return;
             };
             let body = json!({"prompt": prompt}).to_string();
@@ -171,7 +174,7 @@ impl Synadia {
             }
             None => turn_end::gave_up_prompt(cx.out),
         }
-        turn_end::sends_what_waits(agent.held.is_empty(), cx.out);
+        turn_end::sends_what_waits(agent.held_prompts.is_empty(), cx.out);
         self.send_all_held(cx);
     }
 

@@ -176,7 +176,7 @@ impl SynadiaRig {
     fn phrase(&self, key: &str) -> &Phrase {
         let mut all = self.phrases.iter().rev();
         all.find(|phrase| phrase.key == key)
-            .unwrap_or_else(|| panic!("no {key} in {:?}", self.told))
+            .unwrap_or_else(|| panic!("no {key} in {:?}", self.phrase_keys))
     }
 
     /// Fails if anything is wrong with the events.
@@ -199,7 +199,7 @@ fn the_agents_that_are_there_can_be_prompted_before_they_were_ever_heard() {
     bench.finds(&[("pi", "build"), ("codex", "default"), ("pi", "docs")]);
     assert_eq!(bench.names(), ["codex", "pi build", "pi docs"]);
     let there = "3 agents on NATS";
-    assert_eq!(bench.told, ["synadia.there"]);
+    assert_eq!(bench.phrase_keys, ["synadia.there"]);
     assert!(
         bench.announced()[0].starts_with(there),
         "{:?}",
@@ -218,7 +218,7 @@ fn the_agents_that_are_there_can_be_prompted_before_they_were_ever_heard() {
 fn who_is_there_is_reported_once_and_nobody_can_be_prompted_before() {
     let mut bench = bench();
     bench.finds(&[]);
-    assert!(bench.told.is_empty());
+    assert!(bench.phrase_keys.is_empty());
     assert!(!bench.machine.connection().takes_prompts);
     bench.beats("agents.hb.pi.anna.build", "pi-build-1", 30);
     bench.wait(5);
@@ -227,7 +227,7 @@ fn who_is_there_is_reported_once_and_nobody_can_be_prompted_before() {
     bench.beats("agents.hb.codex.anna.x", "codex-x-1", 30);
     bench.wait(5);
     bench.finds(&[("pi", "build"), ("codex", "x")]);
-    assert_eq!(bench.told, ["synadia.there", "synadia.new"]);
+    assert_eq!(bench.phrase_keys, ["synadia.there", "synadia.new"]);
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_question_whose_answer_would_go_elsewhere_can_only_be_seen() {
         let before = bench.calls.len();
         bench.asks(request, to, "Delete it all?");
         assert_eq!(bench.view_only, 1, "{to}");
-        assert!(bench.told.contains(&"synadia.no_inbox"));
+        assert!(bench.phrase_keys.contains(&"synadia.no_inbox"));
         bench.respond(1, "yes");
         assert_eq!(bench.settled, [(1, false)]);
         assert_eq!(bench.calls.len(), before, "nothing is published");
@@ -369,26 +369,29 @@ fn silence_is_reported_once_and_the_person_can_leave() {
     let mut bench = with(&[("pi", "build")]);
     let request = bench.begins("silent");
     bench.wait(59);
-    assert!(!bench.told.contains(&"synadia.silent"));
+    assert!(!bench.phrase_keys.contains(&"synadia.silent"));
     bench.part(request, ACK);
     bench.wait(59);
-    assert!(!bench.told.contains(&"synadia.silent"), "a sign of life");
+    assert!(
+        !bench.phrase_keys.contains(&"synadia.silent"),
+        "a sign of life"
+    );
     bench.wait(1);
     bench.wait(60);
     let silent = |bench: &SynadiaRig| {
         bench
-            .told
+            .phrase_keys
             .iter()
             .filter(|it| **it == "synadia.silent")
             .count()
     };
     assert_eq!(silent(&bench), 1);
     bench.prompt("next");
-    assert_eq!(bench.told.last(), Some(&"prompt.held"));
+    assert_eq!(bench.phrase_keys.last(), Some(&"prompt.held"));
     bench.person_request(&PersonRequest::Stop);
     assert_eq!(bench.left, [request]);
     assert_eq!(bench.count("session.cancelled"), 1);
-    assert_eq!(bench.told.last(), Some(&"prompt.next"));
+    assert_eq!(bench.phrase_keys.last(), Some(&"prompt.next"));
     // What still comes is nobody's.
     let events = bench.events.len();
     bench.part(request, r#"{"type":"response","data":"late"}"#);
@@ -404,14 +407,14 @@ fn while_the_person_is_asked_it_is_their_turn_and_not_the_agents_silence() {
     let request = bench.begins("deploy");
     bench.asks(request, "_INBOX.agents.x1", "To production?");
     bench.wait(300);
-    assert!(!bench.told.contains(&"synadia.silent"));
+    assert!(!bench.phrase_keys.contains(&"synadia.silent"));
     bench.respond(1, "yes");
     let answer = bench.latest().0;
     bench.ends(answer);
     bench.wait(59);
-    assert!(!bench.told.contains(&"synadia.silent"));
+    assert!(!bench.phrase_keys.contains(&"synadia.silent"));
     bench.wait(1);
-    assert!(bench.told.contains(&"synadia.silent"));
+    assert!(bench.phrase_keys.contains(&"synadia.silent"));
 }
 
 #[test]
@@ -419,12 +422,12 @@ fn a_prompt_that_was_never_begun_can_be_left_too() {
     let mut bench = with(&[("pi", "build")]);
     let request = bench.prompts("busy");
     bench.wait(60);
-    assert!(bench.told.contains(&"synadia.silent"));
+    assert!(bench.phrase_keys.contains(&"synadia.silent"));
     bench.person_request(&PersonRequest::Stop);
     assert_eq!(bench.left, [request]);
-    assert_eq!(bench.told.last(), Some(&"prompt.given_up"));
+    assert_eq!(bench.phrase_keys.last(), Some(&"prompt.given_up"));
     bench.person_request(&PersonRequest::Stop);
-    assert_eq!(bench.told.last(), Some(&"stop_turn.none"));
+    assert_eq!(bench.phrase_keys.last(), Some(&"stop_turn.none"));
     assert!(bench.events.is_empty());
 }
 
@@ -436,11 +439,11 @@ fn an_agent_is_away_after_three_intervals_whichever_way_its_heartbeats_are_spell
             bench.beats(spelling, "pi-build-1", 10);
             bench.wait(10);
         }
-        assert_eq!(bench.told, ["synadia.there"]);
+        assert_eq!(bench.phrase_keys, ["synadia.there"]);
         bench.wait(19);
-        assert_eq!(bench.told, ["synadia.there"]);
+        assert_eq!(bench.phrase_keys, ["synadia.there"]);
         bench.wait(1);
-        assert_eq!(bench.told, ["synadia.there", "synadia.away"]);
+        assert_eq!(bench.phrase_keys, ["synadia.there", "synadia.away"]);
         assert!(bench.names().is_empty());
         bench.wait(100);
         // It is found again, because hearken no longer knows that this program runs it.
@@ -448,7 +451,7 @@ fn an_agent_is_away_after_three_intervals_whichever_way_its_heartbeats_are_spell
         bench.wait(5);
         bench.finds(&[("pi", "build")]);
         assert_eq!(
-            bench.told,
+            bench.phrase_keys,
             ["synadia.there", "synadia.away", "synadia.back"]
         );
         assert_eq!(bench.names(), ["pi build"]);
@@ -459,9 +462,9 @@ fn an_agent_is_away_after_three_intervals_whichever_way_its_heartbeats_are_spell
 fn an_agent_that_never_beats_is_away_after_three_usual_intervals() {
     let mut bench = with(&[("pi", "build")]);
     bench.wait(89);
-    assert_eq!(bench.told, ["synadia.there"]);
+    assert_eq!(bench.phrase_keys, ["synadia.there"]);
     bench.wait(1);
-    assert_eq!(bench.told, ["synadia.there", "synadia.away"]);
+    assert_eq!(bench.phrase_keys, ["synadia.there", "synadia.away"]);
 }
 
 #[test]
@@ -473,7 +476,7 @@ fn a_heartbeat_under_another_name_keeps_nobody_alive() {
         bench.wait(10);
     }
     assert_eq!(
-        bench.told,
+        bench.phrase_keys,
         ["synadia.there", "fleet.forged", "synadia.away"]
     );
     assert_eq!(bench.names(), ["codex x"]);
@@ -492,7 +495,7 @@ fn several_programs_of_one_address_are_one_agent_and_there_until_the_last_is_gon
         bench.beats("agents.hb.pi.anna.build", "two", 30);
         bench.wait(10);
     }
-    assert_eq!(bench.told, ["synadia.there"]);
+    assert_eq!(bench.phrase_keys, ["synadia.there"]);
 }
 
 #[test]
@@ -508,7 +511,7 @@ fn a_lost_connection_leaves_the_fate_of_what_was_under_way_unknown() {
     bench.lose();
     assert_eq!(bench.settled, [(1, false)]);
     assert_eq!(bench.count("session.errored"), 1);
-    assert!(bench.told.contains(&"prompt.perhaps_taken"));
+    assert!(bench.phrase_keys.contains(&"prompt.perhaps_taken"));
     bench.prompt("four");
     // The transport reports what it gave up; that is known.
     bench.fails(request, Fault::Closed);
@@ -534,7 +537,7 @@ fn a_prompt_that_is_larger_than_its_agent_takes_is_not_sent() {
     let before = bench.calls.len();
     bench.prompt(&"x".repeat(1025));
     assert_eq!(bench.calls.len(), before);
-    assert_eq!(bench.told.last(), Some(&"prompt.not_taken"));
+    assert_eq!(bench.phrase_keys.last(), Some(&"prompt.not_taken"));
     bench.prompt("short");
     assert_eq!(bench.calls.len(), before + 1);
 }
@@ -545,10 +548,10 @@ fn without_a_choice_a_prompt_goes_to_the_only_agent_or_to_none() {
     let before = bench.calls.len();
     bench.prompt("hello");
     assert_eq!(bench.calls.len(), before);
-    assert_eq!(bench.told.last(), Some(&"codex.which"));
+    assert_eq!(bench.phrase_keys.last(), Some(&"codex.which"));
     let mut bench = with(&[]);
     bench.prompt("hello");
-    assert_eq!(bench.told.last(), Some(&"prompt.nobody"));
+    assert_eq!(bench.phrase_keys.last(), Some(&"prompt.nobody"));
     // One that is away may take it all the same.
     let mut bench = with(&[("pi", "build")]);
     bench.wait(90);
@@ -569,7 +572,7 @@ fn seven_prompts_are_answered_at_a_time_and_the_next_waits() {
         );
     }
     assert_eq!(bench.calls.len(), before + 7);
-    assert_eq!(bench.told.last(), Some(&"prompt.held"));
+    assert_eq!(bench.phrase_keys.last(), Some(&"prompt.held"));
     let first = bench.calls[before].0;
     bench.ends(first);
     assert_eq!(bench.latest().1.subject, "agents.prompt.pi.anna.h");

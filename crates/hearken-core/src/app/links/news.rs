@@ -419,7 +419,10 @@ impl Links {
         cx: &AppCx,
     ) -> Option<Vec<Segment>> {
         let Connection {
-            how, terms, known, ..
+            how,
+            terms,
+            facts: known,
+            ..
         } = view.connection();
         let how = how.filter(|_| view.answerable)?;
         let phrases = cx.phrases();

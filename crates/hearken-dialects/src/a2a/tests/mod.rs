@@ -103,7 +103,7 @@ impl A2aRig {
         let mut run = Self::over(TransportKind::EventStream, None);
         run.connects(&card("1.0", true));
         run.answers("ListTasks", json!({"tasks": [], "nextPageToken": ""}));
-        run.told.clear();
+        run.phrase_keys.clear();
         run
     }
 

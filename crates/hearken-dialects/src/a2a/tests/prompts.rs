@@ -12,7 +12,7 @@ fn a_prompt_goes_on_in_its_conversation_and_waits_for_the_turn() {
     );
     run.person_request(&PersonRequest::Prompt("more".to_owned()));
     assert_eq!(
-        (run.told.as_slice(), run.made("SendStreamingMessage")),
+        (run.phrase_keys.as_slice(), run.made("SendStreamingMessage")),
         (["prompt.held"].as_slice(), 1)
     );
     run.piece(stream, stands("t1", "COMPLETED", "Done."));
@@ -72,7 +72,7 @@ fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
         } else {
             run.answered(number, Ok(refusal(-32005)));
         }
-        assert_eq!(run.told, ["prompt.held", "prompt.not_taken"]);
+        assert_eq!(run.phrase_keys, ["prompt.held", "prompt.not_taken"]);
         assert_eq!(
             run.call("SendStreamingMessage").params["message"]["parts"],
             json!([{"text": "two"}])
@@ -82,7 +82,7 @@ fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
     run.person_request(&PersonRequest::Prompt("one".to_owned()));
     let number = run.call("SendStreamingMessage").number;
     run.answered(number, Err(Fault::TimedOut));
-    assert_eq!(run.told, ["prompt.perhaps_taken"]);
+    assert_eq!(run.phrase_keys, ["prompt.perhaps_taken"]);
 }
 
 #[test]
@@ -109,7 +109,10 @@ fn a_stop_is_asked_for_and_told_when_the_server_says_so() {
     let (mut run, stream) = A2aRig::busy();
     run.person_request(&PersonRequest::Stop);
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
+    assert_eq!(
+        run.phrase_keys,
+        ["stop_turn.asked_to_stop", "stop_turn.stopping"]
+    );
     assert_eq!(
         (
             run.made("CancelTask"),
@@ -127,7 +130,7 @@ fn a_stop_is_asked_for_and_told_when_the_server_says_so() {
         (&json!("user"), 1)
     );
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told.last(), Some(&"stop_turn.none"));
+    assert_eq!(run.phrase_keys.last(), Some(&"stop_turn.none"));
     assert_eq!(run.faults, Vec::<String>::new());
 }
 
@@ -137,7 +140,7 @@ fn a_stop_that_is_refused_is_told_and_the_question_stays() {
     run.piece(stream, stands("t1", "INPUT_REQUIRED", "Which?"));
     run.person_request(&PersonRequest::Stop);
     run.refuses("CancelTask", -32002);
-    assert_eq!(run.told.last(), Some(&"a2a.stop_failed"));
+    assert_eq!(run.phrase_keys.last(), Some(&"a2a.stop_failed"));
     assert_eq!(run.over, []);
     run.respond(1, "blue");
     run.answers("SendMessage", task("t1", "WORKING", ""));
@@ -155,7 +158,7 @@ fn a_wish_is_for_the_conversation_that_it_names() {
         |agent: &str, wish: PersonRequest| PersonRequest::Of(AgentId::from(agent), Box::new(wish));
     run.person_request(&of("somebody", PersonRequest::Stop));
     run.person_request(&of("somebody", PersonRequest::Prompt("x".to_owned())));
-    assert_eq!(run.told, ["stop_turn.none", "prompt.nobody"]);
+    assert_eq!(run.phrase_keys, ["stop_turn.none", "prompt.nobody"]);
     run.person_request(&of(&agent, PersonRequest::Stop));
     assert_eq!(run.made("CancelTask"), 1);
 }
@@ -166,7 +169,7 @@ fn a_task_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
     run.person_request(&PersonRequest::Prompt("more".to_owned()));
     run.person_request(&PersonRequest::Abandon);
     assert_eq!(
-        run.told.last(),
+        run.phrase_keys.last(),
         Some(&"stop_turn.none"),
         "it was not asked to stop"
     );
@@ -192,11 +195,14 @@ fn a_prompt_that_no_task_answers_can_be_given_up() {
     assert!(run.machine.connection().in_turn);
     run.person_request(&PersonRequest::Prompt("second".to_owned()));
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["prompt.held", "prompt.given_up", "prompt.next"]);
+    assert_eq!(
+        run.phrase_keys,
+        ["prompt.held", "prompt.given_up", "prompt.next"]
+    );
     let second = run.call("SendStreamingMessage");
     assert_eq!(second.params["message"]["parts"][0]["text"], "second");
     run.answered(first, Err(Fault::TimedOut));
-    assert_eq!(run.told.len(), 3);
+    assert_eq!(run.phrase_keys.len(), 3);
     run.piece(
         second.number,
         json!({"task": task("t2", "COMPLETED", "Done.")}),

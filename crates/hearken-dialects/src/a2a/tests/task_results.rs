@@ -125,7 +125,10 @@ fn a_task_without_an_answer_ends_after_a_second_look() {
     run.after(Duration::from_secs(1));
     run.answers("GetTask", done(&[]));
     is_over(&run);
-    assert!(!run.told.contains(&"a2a.not_fetched"), "there is none");
+    assert!(
+        !run.phrase_keys.contains(&"a2a.not_fetched"),
+        "there is none"
+    );
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn an_answer_that_can_not_be_fetched_is_said_to_be_missing_and_nothing_hangs() {
         run.person_request(&PersonRequest::Prompt("more".to_owned()));
         run.piece(stream, stands("t1", "COMPLETED", ""));
         way(&mut run);
-        assert_eq!(run.told.last(), Some(&"a2a.not_fetched"));
+        assert_eq!(run.phrase_keys.last(), Some(&"a2a.not_fetched"));
         is_over(&run);
         let next = run.call("SendStreamingMessage");
         assert_eq!(next.params["message"]["parts"][0]["text"], "more");
@@ -185,6 +188,6 @@ fn a_connection_that_breaks_before_the_fetch_delays_no_end_for_long() {
     run.piece(stream, stands("t1", "COMPLETED", ""));
     run.lost();
     run.after(Duration::from_secs(6));
-    assert_eq!(run.told.last(), Some(&"a2a.not_fetched"));
+    assert_eq!(run.phrase_keys.last(), Some(&"a2a.not_fetched"));
     is_over(&run);
 }

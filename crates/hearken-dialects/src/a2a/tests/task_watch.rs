@@ -180,7 +180,7 @@ fn more_tasks_than_there_are_streams_are_looked_at_in_turn_and_more_than_are_fol
         .map(|n| begun("2026-03-07T14:00:00Z", &format!("t{n}"), "WORKING"))
         .collect();
     let mut run = joins(json!(all));
-    assert!(run.told.contains(&"a2a.too_many"));
+    assert!(run.phrase_keys.contains(&"a2a.too_many"));
     assert_eq!(run.calls.iter().filter(|it| it.streams).count(), 6);
     for _ in 0..200 {
         while run.waits("GetTask") {
@@ -217,7 +217,7 @@ fn one_task_that_is_named_is_heard_alone() {
     let stream = run.call("tasks/resubscribe").number;
     run.answered(stream, Ok(refusal(-32001)));
     run.refuses("tasks/get", -32001);
-    assert_eq!(run.told, ["a2a.attached", "a2a.no_task"]);
+    assert_eq!(run.phrase_keys, ["a2a.attached", "a2a.no_task"]);
     assert_eq!(run.count("session.started"), 0);
 }
 

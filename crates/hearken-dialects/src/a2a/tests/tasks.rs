@@ -104,12 +104,12 @@ fn what_is_no_text_is_named_and_never_lost_in_silence() {
     given["artifactUpdate"]["artifact"]["parts"] =
         json!([{"url": "https://a.example/x", "filename": "report.pdf"}, {"data": {"a": 1}}]);
     run.piece(stream, given);
-    assert!(run.told.contains(&"a2a.gives"));
+    assert!(run.phrase_keys.contains(&"a2a.gives"));
     // A question without text is asked all the same.
     run.piece(stream, stands("t1", "INPUT_REQUIRED", ""));
     assert_eq!(run.count("awaiting.clarification"), 1);
     run.piece(stream, stands("t1", "PONDERING", ""));
-    assert!(run.told.contains(&"a2a.state"));
+    assert!(run.phrase_keys.contains(&"a2a.state"));
     assert_eq!(run.faults, Vec::<String>::new());
 }
 
@@ -117,7 +117,7 @@ fn what_is_no_text_is_named_and_never_lost_in_silence() {
 fn the_old_version_is_read_as_the_new_one() {
     let mut run = A2aRig::over(TransportKind::EventStream, None);
     run.connects(&card("0.3", true));
-    assert_eq!(run.told, ["a2a.attached", "a2a.no_list"]);
+    assert_eq!(run.phrase_keys, ["a2a.attached", "a2a.no_list"]);
     run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     let call = run.call("message/stream");
     assert_eq!(call.params["message"]["kind"], "message");

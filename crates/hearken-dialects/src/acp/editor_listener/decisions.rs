@@ -22,7 +22,7 @@ use crate::kit::turn::Turn;
 
 impl AgentListener {
     /// Asks a question from the agent that the person may answer. A known ticket was asked before.
-    pub fn asked(&mut self, ticket: u64, line: &str, cx: &mut Cx<'_>) {
+    pub fn on_question(&mut self, ticket: u64, line: &str, cx: &mut Cx<'_>) {
         if self.is_foreign || self.questions.contains_key(&ticket) {
             return;
         }
@@ -36,7 +36,7 @@ impl AgentListener {
         };
         let params = rpc::members(params.as_deref());
         let news = params.get("toolCall").and_then(Value::as_object);
-        let known = self.known.as_ref();
+        let known = self.known_agent.as_ref();
         let Some(news) = news.and_then(|call| agent_quirks::call(call, known)) else {
             // Without a call, it is unclear what would be allowed.
             self.notice("acp.along.unread".into());

@@ -8,7 +8,7 @@ fn wanting(earlier: ConversationToContinue, capabilities: Value) -> AcpRig {
     run.person_request(&PersonRequest::Prompt("go on".to_owned()));
     run.news(&LinkEvent::Connected);
     run.sent.clear();
-    run.told.clear();
+    run.phrase_keys.clear();
     run.phrases.clear();
     run.frame(json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1, "agentCapabilities": capabilities,
         "agentInfo": {"name": "fox", "title": "Fox"}}}));
@@ -55,12 +55,12 @@ fn the_last_one_of_this_folder_is_opened_and_what_was_said_in_it_is_counted_and_
     ] {
         run.update(update);
     }
-    assert_eq!((run.events.len(), run.told.len()), (0, 0));
+    assert_eq!((run.events.len(), run.phrase_keys.len()), (0, 0));
     run.frame(
         json!({"jsonrpc": "2.0", "id": 3, "result": {"modes": {"currentModeId": "ask",
         "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code"}]}}}),
     );
-    assert_eq!(run.told, ["acp.earlier.open", "oversight.starts"]);
+    assert_eq!(run.phrase_keys, ["acp.earlier.open", "oversight.starts"]);
     let said = format!("{:?}", run.phrases[0]);
     assert!(
         said.contains("The last") && said.contains("\"2\""),
@@ -102,7 +102,7 @@ fn which_one_is_a_question_and_its_answer_opens_it() {
     assert_eq!(run.settled.last(), Some(&(9, true)));
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
-    assert_eq!(run.told, ["acp.earlier.open", "oversight.no_modes"]);
+    assert_eq!(run.phrase_keys, ["acp.earlier.open", "oversight.no_modes"]);
     assert!(run.frames()[2].contains("\"sessionId\":\"old\""));
     assert_eq!(run.faults, [""; 0]);
 }
@@ -121,7 +121,7 @@ fn an_answer_that_did_not_go_out_can_be_given_again_and_an_agent_that_ends_ends_
     assert!(run.frames()[2].contains("\"sessionId\":\"old\""));
     run.news(&LinkEvent::Ended);
     assert_eq!(run.kinds().last().unwrap(), "session.errored");
-    assert_eq!(run.told, ["prompt.unsent"]);
+    assert_eq!(run.phrase_keys, ["prompt.unsent"]);
     assert_eq!(run.faults, [""; 0]);
 }
 
@@ -134,7 +134,7 @@ fn who_can_only_resume_is_asked_to_and_one_alone_needs_no_question() {
     lists(&mut run, json!([{"sessionId": "only", "cwd": "/work/a"}]));
     assert!(run.frames()[1].contains(r#""method":"session/resume","params":{"sessionId":"only""#));
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
-    assert_eq!(run.told, ["acp.earlier.open", "oversight.no_modes"]);
+    assert_eq!(run.phrase_keys, ["acp.earlier.open", "oversight.no_modes"]);
     assert!(run.frames()[2].contains("session/prompt"));
 }
 
@@ -176,7 +176,7 @@ fn who_wants_to_go_on_is_never_given_a_new_conversation() {
             panic!("{:?}", run.closed);
         };
         assert_eq!(reason.key, key);
-        assert_eq!(run.told, ["prompt.unsent"]);
+        assert_eq!(run.phrase_keys, ["prompt.unsent"]);
         assert!(
             !run.frames()
                 .iter()
@@ -203,7 +203,7 @@ fn a_mode_among_the_options_is_told_when_it_is_another_one() {
     }
     run.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "plan"}));
     assert_eq!(
-        run.told,
+        run.phrase_keys,
         ["oversight.starts", "acp.ready", "oversight.starts"]
     );
     assert!(format!("{:?}", run.phrases[2]).contains("Plan"));

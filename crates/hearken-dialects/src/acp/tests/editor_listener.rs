@@ -111,7 +111,7 @@ impl Ears {
                 "rawInput": {"command": "touch x"}},
             "options": [{"optionId": "once", "name": "Yes", "kind": "allow_once"},
                 {"optionId": "no", "name": "No", "kind": "reject_once"}]}});
-        self.with(|along, cx| along.asked(ticket, &line.to_string(), cx));
+        self.with(|along, cx| along.on_question(ticket, &line.to_string(), cx));
         ticket
     }
 
@@ -309,7 +309,7 @@ fn what_was_missed_is_told_and_questions_that_do_not_stand_are_over() {
     for (ticket, call) in [(first, "a"), (second, "b")] {
         let line = json!({"jsonrpc": "2.0", "id": ticket, "method": "session/request_permission",
             "params": {"sessionId": "s", "toolCall": {"toolCallId": call}}});
-        ears.with(|along, cx| along.asked(ticket, &line.to_string(), cx));
+        ears.with(|along, cx| along.on_question(ticket, &line.to_string(), cx));
     }
     assert_eq!(ears.news(), Vec::<String>::new());
     // The end of the turn was not heard.
@@ -427,7 +427,7 @@ proptest! {
                         ears.editor(line.clone());
                         ears.agent(line);
                     }
-                    ears.with(|along, cx| along.asked(1000, &text, cx));
+                    ears.with(|along, cx| along.on_question(1000, &text, cx));
                     ears.with(|along, cx| along.answered(1, &text, cx));
                 }
             }
@@ -492,7 +492,7 @@ fn an_answer_of_the_editor_that_was_withheld_is_told_and_no_question_goes_unsaid
     ears.with(|along, cx| along.withheld(true, cx));
     assert_eq!(ears.news(), ["acp.along.withheld"]);
     let bare = json!({"id": 9, "method": "session/request_permission", "params": {"sessionId": "s", "toolCall": {"toolCallId": "b"}}});
-    ears.with(|along, cx| along.asked(40, &bare.to_string(), cx));
+    ears.with(|along, cx| along.on_question(40, &bare.to_string(), cx));
     assert_eq!(ears.news(), ["acp.along.unread"]);
 }
 

@@ -70,11 +70,11 @@ fn a_form_is_asked_part_by_part_said_once_more_changed_and_sent() {
     );
     for wrong in [0.0, 6.0, 2.5] {
         run.number(2, wrong);
-        assert_eq!(run.told.pop(), Some("acp.form.wrong"), "{wrong}");
+        assert_eq!(run.phrase_keys.pop(), Some("acp.form.wrong"), "{wrong}");
     }
     run.number(3, 3.0);
     run.respond(4, "too long");
-    assert_eq!(run.told.pop(), Some("acp.form.wrong"));
+    assert_eq!(run.phrase_keys.pop(), Some("acp.form.wrong"));
     run.respond(5, "Ada");
     assert_eq!(question(&run)["multi_select"], true);
     run.respond(6, "2, 1");
@@ -200,10 +200,10 @@ fn an_address_is_told_with_its_host_first_and_opened_by_nobody_here() {
     for _ in 0..2 {
         run.frame(json!({"jsonrpc": "2.0", "method": "elicitation/complete", "params": {"elicitationId": "e"}}));
     }
-    assert_eq!(run.told, ["acp.url.done"], "once");
+    assert_eq!(run.phrase_keys, ["acp.url.done"], "once");
     run.opens(&json!(3), "file:///etc/passwd");
     assert!(run.frames()[2].contains(r#""id":3,"error":{"code":-32602"#));
-    assert_eq!(run.told.last(), Some(&"acp.url.unread"));
+    assert_eq!(run.phrase_keys.last(), Some(&"acp.url.unread"));
     assert_eq!(run.faults, [""; 0]);
 }
 
@@ -234,13 +234,17 @@ fn what_can_not_be_asked_whole_is_refused_and_nothing_is_answered_for_it() {
             "{schema}"
         );
     }
-    assert!(run.told.iter().all(|told| *told == "acp.form.unread"));
+    assert!(
+        run.phrase_keys
+            .iter()
+            .all(|told| *told == "acp.form.unread")
+    );
     let sent = run.sent.len();
     for n in 0..17 {
         run.elicits(&json!(100 + n), &form());
     }
     assert_eq!(
-        (run.sent.len(), run.told.last()),
+        (run.sent.len(), run.phrase_keys.last()),
         (sent + 1, Some(&"acp.form.too_many"))
     );
     run.news(&LinkEvent::Ended);
@@ -257,7 +261,7 @@ fn of_many_answers_one_is_typed_and_a_capture_only_shows_what_was_asked() {
     run.elicits(&json!(1), &json!({"properties": {"a": {"type": "string", "enum": all, "default": "v3"}}, "required": ["a"]}));
     assert_eq!(values(&run), ["hearken.usual", DECLINE, CANCEL]);
     run.respond(1, "v900");
-    assert_eq!(run.told, ["acp.form.wrong"]);
+    assert_eq!(run.phrase_keys, ["acp.form.wrong"]);
     run.respond(2, "V150");
     run.respond(3, "2");
     run.respond(4, "7");

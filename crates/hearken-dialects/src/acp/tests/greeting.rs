@@ -16,7 +16,7 @@ fn each_message_goes_out_in_its_turn_and_to_the_letter() {
     let mut run = AcpRig::new(TransportKind::Lines);
     run.person_request(&PersonRequest::Prompt("say \"hi\"\nand go".to_owned()));
     assert_eq!(
-        (run.sent.len(), run.told.as_slice()),
+        (run.sent.len(), run.phrase_keys.as_slice()),
         (0, &["prompt.early"][..])
     );
     run.news(&LinkEvent::Connected);
@@ -47,7 +47,7 @@ fn a_prompt_during_a_turn_waits_for_its_end() {
     let mut run = AcpRig::prompted();
     run.person_request(&PersonRequest::Prompt("and then".to_owned()));
     assert_eq!(
-        (run.sent.len(), run.told.as_slice()),
+        (run.sent.len(), run.phrase_keys.as_slice()),
         (0, &["prompt.held"][..])
     );
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}}));
@@ -56,11 +56,11 @@ fn a_prompt_during_a_turn_waits_for_its_end() {
     for _ in 0..40 {
         run.person_request(&PersonRequest::Prompt("more".to_owned()));
     }
-    assert!(run.told.contains(&"prompt.too_many"));
+    assert!(run.phrase_keys.contains(&"prompt.too_many"));
     run.news(&LinkEvent::Ended);
-    assert!(run.told.contains(&"prompt.unsent"));
+    assert!(run.phrase_keys.contains(&"prompt.unsent"));
     run.person_request(&PersonRequest::Prompt("more".to_owned()));
-    assert_eq!(run.told.last(), Some(&"prompt.nobody"));
+    assert_eq!(run.phrase_keys.last(), Some(&"prompt.nobody"));
     assert_eq!(run.last("session.errored")["error_category"], "unknown");
     assert_eq!(run.faults, [""; 0]);
 }
@@ -100,7 +100,7 @@ fn an_agent_that_can_not_begin_is_given_up_with_what_helps() {
             panic!("{:?}", run.closed);
         };
         assert_eq!(reason.key, key);
-        assert!(run.told.contains(&"prompt.unsent"), "{key}");
+        assert!(run.phrase_keys.contains(&"prompt.unsent"), "{key}");
     }
 }
 
@@ -126,7 +126,7 @@ fn an_agent_of_version_2_is_left_with_its_name_and_one_sentence() {
     };
     assert_eq!(reason.key, "acp.version");
     assert_eq!(run.frames().len(), 1, "only our greeting was sent");
-    assert_eq!((run.told.as_slice(), run.unread), (&[][..], 0));
+    assert_eq!((run.phrase_keys.as_slice(), run.unread), (&[][..], 0));
 }
 
 /// An agent that agrees to version 1 and then sends what belongs to version 2.
@@ -139,7 +139,10 @@ fn what_belongs_to_version_2_is_told_once_and_no_permission_of_its_form_is_given
     run.update(json!({"sessionUpdate": "agent_message", "messageId": "m", "content": content}));
     run.update(json!({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": []}}));
     run.update(json!({"sessionUpdate": "terminal_update", "terminalId": "t", "command": "ls"}));
-    assert_eq!((run.told.as_slice(), run.unread), (&["acp.mixed"][..], 0));
+    assert_eq!(
+        (run.phrase_keys.as_slice(), run.unread),
+        (&["acp.mixed"][..], 0)
+    );
     run.frame(json!({"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": {
         "sessionId": "s", "title": "Run it?", "subject": {"type": "command", "command": "rm x", "cwd": "/w"},
         "options": [{"optionId": "once", "name": "Yes", "kind": "allow_once"}]}}));
@@ -148,7 +151,7 @@ fn what_belongs_to_version_2_is_told_once_and_no_permission_of_its_form_is_given
             .iter()
             .any(|it| it.contains(r#""id":7,"error""#))
     );
-    assert_eq!(run.told.last(), Some(&"acp.permission_unread"));
+    assert_eq!(run.phrase_keys.last(), Some(&"acp.permission_unread"));
     assert!(!run.kinds().contains(&"awaiting.confirmation".to_owned()));
     assert_eq!(run.faults, [""; 0]);
 }
@@ -188,7 +191,7 @@ fn what_was_not_offered_is_refused_in_silence() {
             r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}"#,
         ]
     );
-    assert_eq!(run.told, [""; 0]);
+    assert_eq!(run.phrase_keys, [""; 0]);
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn a_prompt_or_a_stop_waits_for_no_late_news() {
     let mut run = ended();
     run.person_request(&PersonRequest::Stop);
     assert_eq!(run.count("session.completed"), 1);
-    assert_eq!(run.told.last().unwrap(), &"stop_turn.none");
+    assert_eq!(run.phrase_keys.last().unwrap(), &"stop_turn.none");
 }
 
 #[test]

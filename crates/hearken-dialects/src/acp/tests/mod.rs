@@ -87,7 +87,7 @@ impl AcpRig {
             "agentInfo": {"name": "fox", "title": "Fox"}}}));
         run.frame(json!({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "s"}}));
         run.sent.clear();
-        run.told.clear();
+        run.phrase_keys.clear();
         run
     }
 

@@ -129,7 +129,7 @@ fn who_chooses_a_mode_hears_first_who_decides_in_it() {
         run.yes(6, true);
         run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
         // They heard who decides a moment ago.
-        assert_eq!(run.told.last(), Some(&"acp.mode"));
+        assert_eq!(run.phrase_keys.last(), Some(&"acp.mode"));
     }
 }
 
@@ -142,10 +142,10 @@ fn to_be_asked_always_chooses_the_mode_that_asks_most_before_any_prompt_is_sent(
             r#"{"jsonrpc":"2.0","id":3,"method":"session/set_mode","params":{"sessionId":"s","modeId":"default"}}"#
         ]
     );
-    assert!(run.told.is_empty(), "{:?}", run.told);
+    assert!(run.phrase_keys.is_empty(), "{:?}", run.phrase_keys);
     run.prompt("and then that");
     assert_eq!(
-        (run.sent.len(), run.told.last()),
+        (run.sent.len(), run.phrase_keys.last()),
         (1, Some(&"prompt.early"))
     );
     run.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "default"}));
@@ -177,7 +177,7 @@ fn no_prompt_is_sent_to_an_agent_that_does_not_take_the_mode() {
         }
         assert_eq!(run.sent.len(), 1, "{:?}", run.frames());
         assert!(run.announced().contains(&words), "{:?}", run.announced());
-        assert_eq!(run.told.last(), Some(&"prompt.unsent"));
+        assert_eq!(run.phrase_keys.last(), Some(&"prompt.unsent"));
         // The person knows now, and may go on.
         run.prompt("tidy up");
         assert!(run.frames()[1].contains("session/prompt"));
@@ -232,11 +232,11 @@ fn where_no_mode_asks_everything_that_is_said() {
     let build = json!({"modes": {"currentModeId": "build", "availableModes": [{"id": "build"}, {"id": "plan"}]}});
     for (name, offers) in [("OpenCode", build), ("pi-acp", json!({})), ("x", json!({}))] {
         let run = run_of(name, offers, true, Some("tidy up"));
-        assert_eq!(run.told[1], "oversight.none", "{name}");
+        assert_eq!(run.phrase_keys[1], "oversight.none", "{name}");
         assert!(run.frames()[0].contains("session/prompt"), "{name}");
     }
     let run = claude("default", true, None);
-    assert_eq!(run.told, ["oversight.starts", "acp.ready"]);
+    assert_eq!(run.phrase_keys, ["oversight.starts", "acp.ready"]);
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn the_reviewer_of_the_agent_is_no_tool_that_fails() {
         "completed",
         "Status: Approved\nAction: shell touch hello",
     ));
-    assert_eq!(run.told, [""; 0]);
+    assert_eq!(run.phrase_keys, [""; 0]);
     let denied = "Status: Denied\nAction: shell touch hello\nRationale: It was not asked for.";
     run.update(review("failed", denied));
     run.update(review("failed", "Status: Timed out\nAction: shell touch x"));

@@ -129,7 +129,7 @@ fn a_stop_cancels_what_is_open_and_what_comes_until_the_agent_has_stopped() {
     assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
     run.person_request(&PersonRequest::Stop);
     assert_eq!(
-        run.told,
+        run.phrase_keys,
         [
             "stop_turn.asked_to_stop",
             "acp.cancelled_too",
@@ -231,7 +231,7 @@ fn the_reason_of_a_rejection_is_the_next_prompt() {
     run.person_request(&PersonRequest::Prompt("later".to_owned()));
     run.decide(7, "reject", Some("use a branch"));
     run.written(7, true);
-    assert_eq!(run.told.last(), Some(&"acp.reason_follows"));
+    assert_eq!(run.phrase_keys.last(), Some(&"acp.reason_follows"));
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}}));
     assert!(run.frames().last().unwrap().contains("use a branch"));
 }

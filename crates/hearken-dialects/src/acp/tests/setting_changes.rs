@@ -68,10 +68,10 @@ fn a_setting_is_found_by_its_best_name_and_where_two_are_called_alike_it_is_aske
 #[test]
 fn the_mode_at_the_start_and_every_other_mode_are_announced_once() {
     let run = offering(json!({"modes": modes()}));
-    assert_eq!(run.told, ["oversight.starts", "acp.ready"]);
+    assert_eq!(run.phrase_keys, ["oversight.starts", "acp.ready"]);
     let one = json!({"currentModeId": "ask", "availableModes": [{"id": "ask"}]});
     let mut run = offering(json!({"modes": one, "configOptions": options("a")}));
-    assert_eq!(run.told, ["oversight.starts", "acp.ready"]);
+    assert_eq!(run.phrase_keys, ["oversight.starts", "acp.ready"]);
     for (update, told) in [
         (
             json!({"sessionUpdate": "config_option_update", "configOptions": options("a")}),
@@ -95,10 +95,10 @@ fn the_mode_at_the_start_and_every_other_mode_are_announced_once() {
         ),
     ] {
         run.update(update.clone());
-        assert_eq!(run.told.len(), told, "{update}");
+        assert_eq!(run.phrase_keys.len(), told, "{update}");
     }
     assert_eq!(
-        run.told[2..],
+        run.phrase_keys[2..],
         ["acp.set.is", "oversight.starts", "oversight.starts"]
     );
     assert!(run.events.is_empty());
@@ -132,18 +132,18 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
         )]
     );
     run.person_request(&set(None));
-    assert_eq!(run.told.last(), Some(&"acp.set.waits"));
+    assert_eq!(run.phrase_keys.last(), Some(&"acp.set.waits"));
     run.written(7, true);
     assert_eq!(
-        run.told.last(),
+        run.phrase_keys.last(),
         Some(&"acp.set.waits"),
         "not before the agent says so"
     );
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
-    assert_eq!(run.told.last(), Some(&"acp.mode"));
-    let told = run.told.len();
+    assert_eq!(run.phrase_keys.last(), Some(&"acp.mode"));
+    let told = run.phrase_keys.len();
     run.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}));
-    assert_eq!(run.told.len(), told, "it was told");
+    assert_eq!(run.phrase_keys.len(), told, "it was told");
     // If the agent says nothing about it, the warning stands alone.
     run.person_request(&set(Some("mo")));
     run.respond(8, "3");
@@ -180,7 +180,7 @@ fn options_and_switches_are_chosen_among_and_what_is_set_is_what_the_agent_says(
         ]
     );
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"configOptions": options("b")}}));
-    assert_eq!(run.told.last(), Some(&"acp.set.is"));
+    assert_eq!(run.phrase_keys.last(), Some(&"acp.set.is"));
     run.person_request(&set(Some("3")));
     run.respond(8, "1");
     run.yes(9, true);
@@ -191,15 +191,15 @@ fn options_and_switches_are_chosen_among_and_what_is_set_is_what_the_agent_says(
     );
     // The agent did not set it after all.
     run.frame(json!({"jsonrpc": "2.0", "id": 4, "result": {"configOptions": options("b")}}));
-    assert_eq!(run.told.last(), Some(&"acp.set.other"));
+    assert_eq!(run.phrase_keys.last(), Some(&"acp.set.other"));
     run.person_request(&set(Some("brave")));
     run.respond(10, "1");
     run.yes(11, true);
     run.written(11, true);
     run.frame(json!({"jsonrpc": "2.0", "id": 5, "error": {"code": -32603, "message": "no"}}));
-    assert_eq!(run.told.last(), Some(&"acp.set.refused"));
+    assert_eq!(run.phrase_keys.last(), Some(&"acp.set.refused"));
     run.person_request(&set(Some("nothing like it")));
-    assert_eq!(run.told.last(), Some(&"acp.set.no_such"));
+    assert_eq!(run.phrase_keys.last(), Some(&"acp.set.no_such"));
     for (what, answer) in [(None, "4"), (Some("1"), "4"), (Some("1"), "1")] {
         run.person_request(&set(what));
         run.respond(12, answer);
@@ -251,7 +251,7 @@ fn what_can_not_be_set_is_said() {
     run.news(&LinkEvent::Ended);
     run.person_request(&set(None));
     assert_eq!(
-        run.told,
+        run.phrase_keys,
         [
             "acp.set.early",
             "oversight.no_modes",
@@ -280,5 +280,5 @@ fn commands_are_known_as_the_agent_last_said() {
     let many: Vec<Value> = (0..600).map(|n| json!({"name": format!("c{n}")})).collect();
     run.update(json!({"sessionUpdate": "available_commands_update", "availableCommands": many}));
     assert_eq!(run.machine.offers().len(), 512);
-    assert_eq!(run.told, ["acp.commands_left_out"]);
+    assert_eq!(run.phrase_keys, ["acp.commands_left_out"]);
 }

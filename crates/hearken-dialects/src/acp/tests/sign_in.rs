@@ -38,7 +38,7 @@ fn wanting(ways: Value) -> AcpRig {
     );
     run.frame(refused(2));
     run.sent.clear();
-    run.told.clear();
+    run.phrase_keys.clear();
     run
 }
 
@@ -78,7 +78,7 @@ fn the_ways_are_a_question_and_what_was_refused_is_asked_for_again_once_one_is_t
     assert_eq!(run.kinds().last().unwrap(), "session.completed");
     assert!(run.machine.connection().in_turn);
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
-    assert_eq!(run.told, ["acp.sign_in.done"]);
+    assert_eq!(run.phrase_keys, ["acp.sign_in.done"]);
     assert_eq!(run.frames()[1], new(4));
     run.frame(json!({"jsonrpc": "2.0", "id": 4, "result": {"sessionId": "s"}}));
     assert!(run.frames()[2].contains(r#""method":"session/prompt""#));
@@ -97,7 +97,7 @@ fn what_does_not_work_is_told_and_asked_again_and_an_answer_that_did_not_go_out_
         json!({"jsonrpc": "2.0", "id": 4, "error": {"code": -32603, "message": "no such key"}}),
     );
     run.written(7, true);
-    assert_eq!(run.told, ["acp.sign_in.failed"]);
+    assert_eq!(run.phrase_keys, ["acp.sign_in.failed"]);
     let asked = |run: &AcpRig| {
         let asks = |kind: &&String| *kind == "awaiting.clarification";
         run.kinds().iter().filter(asks).count()
@@ -118,7 +118,7 @@ fn what_does_not_work_is_told_and_asked_again_and_an_answer_that_did_not_go_out_
     run.frame(refused(5));
     assert_eq!(asked(&run), 4, "still not");
     run.news(&LinkEvent::Ended);
-    assert_eq!(run.told.last(), Some(&"prompt.unsent"));
+    assert_eq!(run.phrase_keys.last(), Some(&"prompt.unsent"));
     assert_eq!(run.kinds().last().unwrap(), "session.errored");
     assert_eq!(run.faults, [""; 0]);
 }
@@ -127,7 +127,7 @@ fn what_does_not_work_is_told_and_asked_again_and_an_answer_that_did_not_go_out_
 fn signing_in_is_taken_back_by_a_stop_and_asked_again_when_the_agent_says_so() {
     let mut run = wanting(ways());
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["stop_turn.none"], "nothing is under way");
+    assert_eq!(run.phrase_keys, ["stop_turn.none"], "nothing is under way");
     run.respond(6, "1");
     run.written(6, true);
     run.person_request(&PersonRequest::Stop);
@@ -136,7 +136,10 @@ fn signing_in_is_taken_back_by_a_stop_and_asked_again_when_the_agent_says_so() {
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}"#
     );
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "error": {"code": -32800, "message": "Request cancelled"}}));
-    assert_eq!(run.told[1..], ["acp.sign_in.stops", "acp.sign_in.failed"]);
+    assert_eq!(
+        run.phrase_keys[1..],
+        ["acp.sign_in.stops", "acp.sign_in.failed"]
+    );
     assert_eq!(run.kinds().last().unwrap(), "awaiting.clarification");
     assert_eq!(run.faults, [""; 0]);
 }
@@ -180,7 +183,7 @@ fn a_conversation_of_before_that_was_chosen_is_asked_for_again_and_not_another_o
         run.frames()[3].contains(r#""id":4,"method":"session/load","params":{"sessionId":"old""#)
     );
     run.frame(json!({"jsonrpc": "2.0", "id": 4, "result": {}}));
-    assert!(run.told.contains(&"acp.earlier.open"));
+    assert!(run.phrase_keys.contains(&"acp.earlier.open"));
     assert_eq!(run.faults, [""; 0]);
 }
 

@@ -400,12 +400,15 @@ fn what_is_not_known_is_told_once_and_what_is_of_no_interest_never() {
         run.update(json!({"sessionUpdate": "usage_update", "used": 1, "size": 2}));
         run.frame(json!({"jsonrpc": "2.0", "method": "_own/thing"}));
     }
-    assert_eq!(run.told, ["acp.unknown"]);
+    assert_eq!(run.phrase_keys, ["acp.unknown"]);
     run.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}));
     run.update(
         json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "image", "data": ""}}),
     );
-    assert_eq!(run.told, ["acp.unknown", "oversight.starts", "acp.shows"]);
+    assert_eq!(
+        run.phrase_keys,
+        ["acp.unknown", "oversight.starts", "acp.shows"]
+    );
 }
 
 #[test]
@@ -417,7 +420,7 @@ fn too_many_calls_are_counted_and_told() {
         );
     }
     ends(&mut run, "end_turn");
-    assert!(run.told.contains(&"acp.calls_left_out"));
+    assert!(run.phrase_keys.contains(&"acp.calls_left_out"));
     assert_eq!(run.faults, [""; 0]);
 }
 
@@ -434,7 +437,7 @@ fn what_an_agent_does_unprompted_holds_up_neither_a_prompt_nor_a_stop() {
     let mut run = background();
     run.person_request(&PersonRequest::Prompt("go on".to_owned()));
     assert!(run.frames()[0].contains("session/prompt"));
-    assert_eq!(run.told, [""; 0], "it did not wait");
+    assert_eq!(run.phrase_keys, [""; 0], "it did not wait");
     let mut run = background();
     run.person_request(&PersonRequest::Stop);
     assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");

@@ -74,7 +74,7 @@ impl AguiRig {
     pub fn new() -> Self {
         let mut run = Self::at("/", TransportKind::EventStream);
         run.connecting();
-        run.told.clear();
+        run.phrase_keys.clear();
         run
     }
 

@@ -91,7 +91,7 @@ fn stopping_closes_what_is_asked_and_tells_the_agent() {
     let wanted = json!([{"interruptId": "i", "status": "cancelled"}, {"interruptId": "j", "status": "cancelled"}]);
     assert_eq!(run.posts[1]["resume"], wanted);
     assert_eq!(
-        (run.over.as_slice(), run.told.last()),
+        (run.over.as_slice(), run.phrase_keys.last()),
         ([QuestionEnd::Stopped].as_slice(), Some(&"agui.cancelled"))
     );
     run.taken();
@@ -115,7 +115,7 @@ fn the_form_of_an_answer_follows_its_schema() {
     );
     run.respond(1, Response::Text("Ann".to_owned()));
     run.respond(2, Response::Number(0.0));
-    assert_eq!(run.told.last(), Some(&"acp.form.wrong"));
+    assert_eq!(run.phrase_keys.last(), Some(&"acp.form.wrong"));
     run.respond(3, Response::Number(41.0));
     assert_eq!(run.posts.len(), 1, "it is asked whether it is right so");
     run.respond(4, Response::Text("1".to_owned()));
@@ -240,7 +240,7 @@ fn the_older_interrupts_of_langgraph_go_back_as_it_wants_them() {
     // The answers could not be told apart.
     older(&mut run, &[json!("A?"), json!("B?")], false);
     assert_eq!(
-        (run.told.last(), run.count("session.errored")),
+        (run.phrase_keys.last(), run.count("session.errored")),
         (Some(&"agui.unasked"), 1)
     );
     assert_eq!(run.faults, Vec::<String>::new());
@@ -259,7 +259,7 @@ fn what_can_not_be_said_whole_is_not_allowed() {
             run.last("awaiting.confirmation")["allowed_replies"],
             json!(["reject"])
         );
-        assert_eq!(run.told, ["agui.cut"]);
+        assert_eq!(run.phrase_keys, ["agui.cut"]);
         run.decide(1, "accept", None);
         assert_eq!(
             (run.posts.len(), run.settled.as_slice()),
@@ -306,7 +306,7 @@ fn interrupts_that_can_not_be_asked_are_told_and_never_answered() {
         let mut run = AguiRig::busy();
         run.interrupts(interrupts);
         assert_eq!(
-            (run.told.as_slice(), run.count("session.errored")),
+            (run.phrase_keys.as_slice(), run.count("session.errored")),
             (["agui.unasked"].as_slice(), 1)
         );
         run.prompt("on");

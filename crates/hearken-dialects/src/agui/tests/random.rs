@@ -175,7 +175,7 @@ proptest! {
             prop_assert!(run.posts.len() <= prompts + 2 * given + stops, "{} posts", run.posts.len());
             // A turn that waits for the person has a question open.
             let asks = run.machine.turn.as_ref().is_some_and(|turn| turn.asks());
-            let waits = run.machine.asked.is_some();
+            let waits = run.machine.interruption.is_some();
             let goes = run.machine.going.is_some() || run.machine.sent.is_some();
             prop_assert!(!waits || asks || goes, "a question is lost");
         }

@@ -67,7 +67,7 @@ fn a_prompt_during_a_run_waits_for_its_end() {
     let mut run = AguiRig::busy();
     run.prompt("and then this");
     assert_eq!(
-        (run.told.as_slice(), run.posts.len()),
+        (run.phrase_keys.as_slice(), run.posts.len()),
         (["prompt.held"].as_slice(), 1)
     );
     run.finishes(json!(null));
@@ -76,7 +76,7 @@ fn a_prompt_during_a_run_waits_for_its_end() {
     for _ in 0..20 {
         run.prompt("x");
     }
-    assert_eq!(run.told.last(), Some(&"prompt.too_many"));
+    assert_eq!(run.phrase_keys.last(), Some(&"prompt.too_many"));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_run_that_breaks_off_is_told_and_never_posted_again_by_itself() {
         run.after(Duration::from_secs(60));
         assert_eq!(run.posts.len(), 1, "{whole}");
         assert_eq!(run.count("session.errored"), 1);
-        assert_eq!(run.told.contains(&"agui.lost"), !whole);
+        assert_eq!(run.phrase_keys.contains(&"agui.lost"), !whole);
         run.prompt("again");
         assert_eq!(run.posts.len(), 2);
         let last = contents(&run.posts[1]);
@@ -146,7 +146,7 @@ fn a_prompt_that_did_not_leave_is_told_and_not_kept_and_one_that_may_have_is_kep
         let mut run = AguiRig::new();
         run.prompt("one");
         run.lost(fault.clone());
-        assert_eq!(run.told, [key], "{fault:?}");
+        assert_eq!(run.phrase_keys, [key], "{fault:?}");
         assert_eq!(run.events.len(), 0);
         run.prompt("two");
         assert_eq!(
@@ -166,7 +166,7 @@ fn leaving_a_run_cuts_its_connection_and_says_no_more_than_is_known() {
     run.text("m", "One. ");
     run.prompt("then this");
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["prompt.held", "agui.left"]);
+    assert_eq!(run.phrase_keys, ["prompt.held", "agui.left"]);
     assert_eq!(run.anew, 1);
     let cancelled = run.last("session.cancelled");
     assert_eq!(cancelled["cancelled_by"], "user");
@@ -175,7 +175,7 @@ fn leaving_a_run_cuts_its_connection_and_says_no_more_than_is_known() {
     run.taken();
     run.finishes(json!(null));
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told.last(), Some(&"stop_turn.none"));
+    assert_eq!(run.phrase_keys.last(), Some(&"stop_turn.none"));
     assert_eq!(run.faults, Vec::<String>::new());
 }
 
@@ -232,7 +232,7 @@ fn the_shared_state_goes_back_and_is_told_to_nobody() {
     assert_eq!(run.posts[1]["state"], json!({"n": 2}));
     run.taken();
     run.says(json!({"type": "STATE_DELTA", "delta": [{"op": "odd"}]}));
-    assert_eq!(run.told, ["agui.state_lost"]);
+    assert_eq!(run.phrase_keys, ["agui.state_lost"]);
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_capture_is_heard_and_nobody_can_be_asked() {
         ("Done.", 1)
     );
     run.prompt("more");
-    assert_eq!(run.told, ["prompt.nobody"]);
+    assert_eq!(run.phrase_keys, ["prompt.nobody"]);
     assert!(!run.machine.connection().takes_prompts && !run.machine.connection().rests);
     assert_eq!(
         super::super::recognise(r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#),

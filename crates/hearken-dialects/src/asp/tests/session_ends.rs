@@ -96,24 +96,26 @@ fn a_session_that_is_heard_from_its_middle_begins_where_its_first_message_is_all
 fn whoever_runs_the_session_says_where_it_is_until_it_is_over() {
     let mut session = session_in(State::Conversing);
     assert_eq!(
-        session.told(State::Conversing, at(1), &mut NoObserver),
+        session.apply_reported_state(State::Conversing, at(1), &mut NoObserver),
         None
     );
     let taken = session
-        .told(State::Executing, at(1), &mut NoObserver)
+        .apply_reported_state(State::Executing, at(1), &mut NoObserver)
         .unwrap();
     assert_eq!(
         (taken.step.unwrap().to, taken.departures),
         (State::Executing, vec![])
     );
     let taken = session
-        .told(State::Escalated, at(1), &mut NoObserver)
+        .apply_reported_state(State::Escalated, at(1), &mut NoObserver)
         .unwrap();
     assert_eq!(taken.step.unwrap().to, State::Escalated);
     assert_eq!(session.before(), State::Executing);
-    session.told(State::Failed, at(1), &mut NoObserver).unwrap();
+    session
+        .apply_reported_state(State::Failed, at(1), &mut NoObserver)
+        .unwrap();
     let taken = session
-        .told(State::Conversing, at(1), &mut NoObserver)
+        .apply_reported_state(State::Conversing, at(1), &mut NoObserver)
         .unwrap();
     assert_eq!(
         taken.departures,

@@ -150,7 +150,7 @@ fn named(name: &str, title: &str) -> String {
 
 impl RelayedCall {
     /// Returns the call, if all of its input is known.
-    pub fn whole(&self) -> Option<ToolUse> {
+    pub fn complete_call(&self) -> Option<ToolUse> {
         Some(ToolUse {
             id: String::new(),
             tool: self.tool.clone(),
@@ -159,8 +159,8 @@ impl RelayedCall {
     }
 
     /// Returns the call as far as it is known.
-    pub fn known(&self) -> ToolUse {
-        self.whole().unwrap_or_else(|| {
+    pub fn known_call(&self) -> ToolUse {
+        self.complete_call().unwrap_or_else(|| {
             let seen = [
                 ("description", &self.description),
                 ("input_preview", &self.preview),
@@ -181,7 +181,7 @@ impl RelayedCall {
         if self.tool != tool {
             return false;
         }
-        if let Some(whole) = self.whole() {
+        if let Some(whole) = self.complete_call() {
             return whole.input == *input;
         }
         let Some(shown) = self.preview.strip_suffix('…') else {
@@ -250,6 +250,6 @@ mod tests {
         assert!(!shown("…").is_about("Bash", input), "it shows nothing");
         let other = cut.replace("touch", "rm -r");
         assert!(!shown(&format!("{other}…")).is_about("Bash", input));
-        assert!(shown(&format!("{cut}…")).whole().is_none());
+        assert!(shown(&format!("{cut}…")).complete_call().is_none());
     }
 }

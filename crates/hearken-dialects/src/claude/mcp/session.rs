@@ -550,8 +550,8 @@ fn about(
     cx: &mut Cx<'_>,
 ) -> (AwaitingConfirmation, Attachments) {
     let name = format!("relayed {id}");
-    let (news, is_whole) = tool_calls::call(&name, &call.known(), &teller.words);
-    let is_whole = is_whole && call.whole().is_some();
+    let (news, is_whole) = tool_calls::call(&name, &call.known_call(), &teller.words);
+    let is_whole = is_whole && call.complete_call().is_some();
     if !is_whole {
         cx.out.push(DialectOutput::Tell(Phrase::new("mcp.cut")));
     }

@@ -31,7 +31,7 @@ fn a_form_is_asked_part_by_part_and_its_content_goes_back_to_the_hook() {
     let id = run.elicits(fields());
     let asked = run.last("awaiting.clarification")["question"].clone();
     assert_eq!(asked, "deploy asks: Where to? Part 1 of 2: Host.");
-    assert_eq!(run.told, ["hooks.only_here"]);
+    assert_eq!(run.phrase_keys, ["hooks.only_here"]);
     run.respond(1, "server1");
     run.respond(2, true);
     assert!(run.is_held(id), "the whole form is checked first");
@@ -44,11 +44,11 @@ fn a_form_is_asked_part_by_part_and_its_content_goes_back_to_the_hook() {
     run.written(3, true);
     assert_eq!(run.settled, [(1, true), (2, true), (3, true)]);
     assert_eq!(run.count("session.completed"), 1);
-    assert!(run.machine.held.is_empty() && run.machine.elicited.is_empty());
+    assert!(run.machine.waiting_requests.is_empty() && run.machine.elicited.is_empty());
     // The turn goes on meanwhile, and what was said once is not said again.
     let other =
         run.elicits(json!({"message": "And?", "requested_schema": fields()["requested_schema"]}));
-    assert_eq!(run.told, ["hooks.only_here"]);
+    assert_eq!(run.phrase_keys, ["hooks.only_here"]);
     run.respond(4, "hearken.decline");
     assert_eq!(
         run.filled_in(other),
@@ -105,14 +105,14 @@ fn what_can_not_be_asked_here_is_left_to_its_own_terminal() {
     ] {
         let id = run.elicits(more);
         assert!(run.let_go(id), "nothing is decided");
-        assert_eq!(run.told.last(), Some(&told));
+        assert_eq!(run.phrase_keys.last(), Some(&told));
     }
     for n in 0..17 {
         let schema = fields()["requested_schema"].clone();
         let id = run.elicits(json!({"message": n.to_string(), "requested_schema": schema}));
         assert_eq!(run.is_held(id), n < 16);
     }
-    assert_eq!(run.told.last(), Some(&"claude.form.too_many"));
+    assert_eq!(run.phrase_keys.last(), Some(&"claude.form.too_many"));
     assert_eq!(run.faults, Vec::<String>::new());
 }
 
@@ -124,14 +124,14 @@ fn a_form_that_nobody_answers_goes_back_and_one_that_is_withdrawn_is_over() {
     assert!(run.is_held(id));
     run.after(Duration::from_secs(2));
     assert!(run.let_go(id), "no decision");
-    assert_eq!(run.told, ["hooks.only_here", "hooks.handed_back"]);
+    assert_eq!(run.phrase_keys, ["hooks.only_here", "hooks.handed_back"]);
     assert_eq!(run.over, [QuestionEnd::TakenBack]);
 
     let id =
         run.elicits(json!({"message": "Again?", "requested_schema": fields()["requested_schema"]}));
     let token = run.token();
     run.news(&LinkEvent::Lapsed { id });
-    assert_eq!(run.told[2..], ["claude.given_up"]);
+    assert_eq!(run.phrase_keys[2..], ["claude.given_up"]);
     run.respond_under(1, &token, "late");
     assert_eq!(run.settled, [(1, false)]);
 
@@ -141,7 +141,7 @@ fn a_form_that_nobody_answers_goes_back_and_one_that_is_withdrawn_is_over() {
     run.hook("SessionEnd", json!({}));
     assert!(run.let_go(id));
     assert_eq!(run.over.len(), 3);
-    assert!(run.machine.held.is_empty() && run.machine.deadline().is_none());
+    assert!(run.machine.waiting_requests.is_empty() && run.machine.deadline().is_none());
     assert_eq!(run.faults, Vec::<String>::new());
 }
 
@@ -170,7 +170,7 @@ fn a_form_in_a_capture_is_seen_until_it_is_answered() {
     }
     run.frame(&body);
     assert_eq!(run.view_only, 1);
-    assert!(run.told.is_empty());
+    assert!(run.phrase_keys.is_empty());
     run.frame(
         json!({"session_id": "s1", "hook_event_name": "ElicitationResult", "action": "accept"}),
     );

@@ -58,9 +58,9 @@ fn codex_is_answered_in_its_form_and_the_question_is_open_only_here() {
     );
     run.written(1, true);
     // The same sentence is not said for the next question.
-    let told = run.told.len();
+    let told = run.phrase_keys.len();
     codex_asks(&mut run);
-    assert!(!run.told[told..].contains(&"hooks.only_here"));
+    assert!(!run.phrase_keys[told..].contains(&"hooks.only_here"));
     assert_eq!(run.faults, [""; 0]);
 }
 
@@ -122,7 +122,7 @@ fn claudes_question_stays_open_beside_its_own_dialog() {
     let id = run.hook("PermissionRequest", ask);
     run.after(Duration::from_secs(600));
     assert_eq!(run.answer(id), None);
-    assert!(!run.told.contains(&"hooks.only_here"));
+    assert!(!run.phrase_keys.contains(&"hooks.only_here"));
     let replies = run.last("awaiting.confirmation")["allowed_replies"].clone();
     assert_eq!(replies, json!(["accept", "reject"]));
 }
@@ -144,7 +144,7 @@ fn qwen_codes_turn_goes_on_after_a_call_and_its_question_is_open_only_here() {
     );
     let call = json!({"tool_name": "run_shell_command", "tool_input": {"command": "touch a.txt"}});
     run.post_for("qwen", body("PermissionRequest", call.clone()));
-    assert!(run.told.contains(&"hooks.only_here"));
+    assert!(run.phrase_keys.contains(&"hooks.only_here"));
     run.decide(1, "accept", None);
     run.written(1, true);
     let mut done = call;
@@ -398,7 +398,7 @@ fn tasks_teammates_and_models_are_announced_and_what_is_of_no_interest_is_not() 
     ] {
         run.hook(event, json!({"event": event}));
     }
-    assert_eq!((run.told.len(), run.unread), (5, 0));
+    assert_eq!((run.phrase_keys.len(), run.unread), (5, 0));
 }
 
 #[test]

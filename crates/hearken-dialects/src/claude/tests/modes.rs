@@ -18,7 +18,7 @@ fn who_decides_is_said_at_the_start_and_when_it_changes() {
         "UserPromptSubmit",
         json!({"prompt": "do it", "permission_mode": "auto"}),
     );
-    assert_eq!(run.told, ["claude.begins", "oversight.starts"]);
+    assert_eq!(run.phrase_keys, ["claude.begins", "oversight.starts"]);
     assert_eq!(
         run.announced()[1],
         "Mode Auto: Claude Code decides most things itself."
@@ -38,7 +38,7 @@ fn who_decides_is_said_at_the_start_and_when_it_changes() {
         works_in(&mut run, &format!("{mode} again"), mode);
         assert_eq!(run.announced().last().unwrap(), words);
     }
-    assert_eq!(run.told.len(), 5);
+    assert_eq!(run.phrase_keys.len(), 5);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn the_mode_of_a_subagent_is_not_that_of_the_conversation() {
         json!({"tool_name": "Read", "tool_input": {"file_path": "/a"}, "tool_use_id": "1",
         "permission_mode": "acceptEdits", "agent_id": "helper"}),
     );
-    assert_eq!(run.told, [""; 0]);
+    assert_eq!(run.phrase_keys, [""; 0]);
 }
 
 #[test]

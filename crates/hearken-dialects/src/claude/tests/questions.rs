@@ -114,7 +114,7 @@ fn what_a_suggestion_widens_is_said_whole_or_it_is_not_offered() {
             .len();
         assert_eq!(replies, if offered { 3 } else { 2 }, "{suggestion}");
         assert_eq!(
-            run.told.contains(&"claude.left_out"),
+            run.phrase_keys.contains(&"claude.left_out"),
             !offered,
             "{suggestion}"
         );
@@ -163,7 +163,7 @@ fn what_is_too_long_to_be_asked_whole_can_not_be_allowed() {
             if whole { 3 } else { 1 },
             "{tool} {replies}"
         );
-        assert_eq!(run.told.contains(&"claude.too_long"), !whole);
+        assert_eq!(run.phrase_keys.contains(&"claude.too_long"), !whole);
         if !whole {
             assert_eq!(replies, &json!(["reject"]));
             run.decide(1, "accept", None);
@@ -232,7 +232,7 @@ fn what_was_answered_in_its_own_terminal_is_told_when_it_shows() {
         let id = run.asks("touch a.txt");
         run.shell(event, "c", "touch a.txt");
         assert!(run.let_go(id));
-        assert_eq!(run.told, ["claude.elsewhere"]);
+        assert_eq!(run.phrase_keys, ["claude.elsewhere"]);
         assert_eq!(run.last("tool.completed")["status"], stage);
         run.decide(1, "accept", None);
         assert_eq!(run.settled, [(1, false)], "it is decided");
@@ -258,7 +258,7 @@ fn a_request_that_nobody_waits_for_any_more_is_told_as_given_up_or_lapsed() {
         run.after(Duration::from_secs(after));
         run.news(&LinkEvent::Lapsed { id });
         assert_eq!(
-            (run.told.as_slice(), run.over.as_slice()),
+            (run.phrase_keys.as_slice(), run.over.as_slice()),
             (&[told][..], &[QuestionEnd::TakenBack][..])
         );
         run.decide(1, "accept", None);
@@ -286,7 +286,7 @@ fn an_answer_that_finds_nobody_is_not_told_as_taken() {
     run.written(2, true);
     run.news(&LinkEvent::Lapsed { id });
     assert_eq!(run.settled.last(), Some(&(2, true)));
-    assert_eq!(run.told, ["claude.perhaps_late"]);
+    assert_eq!(run.phrase_keys, ["claude.perhaps_late"]);
 }
 
 #[test]
@@ -319,7 +319,7 @@ fn more_than_can_wait_is_told_and_asked_in_its_own_terminal() {
     let mut run = ClaudeRig::busy();
     let all: Vec<u64> = (0..66).map(|n| run.asks(&format!("touch {n}"))).collect();
     assert!(run.let_go(*all.last().unwrap()));
-    assert!(run.told.contains(&"claude.too_many"));
+    assert!(run.phrase_keys.contains(&"claude.too_many"));
     assert!(all[..65].iter().all(|id| run.is_held(*id)));
 }
 

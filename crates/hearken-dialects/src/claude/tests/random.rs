@@ -162,7 +162,7 @@ proptest! {
             run.written(request, true);
         }
         run.after(Duration::from_secs(300));
-        prop_assert_eq!(run.machine.held.values().filter(|it| it.only_here).count(), 0);
+        prop_assert_eq!(run.machine.waiting_requests.values().filter(|it| it.only_here).count(), 0);
         prop_assert_eq!(&run.faults, &Vec::<String>::new());
         for number in 1..=number {
             let times = run.settled.iter().filter(|(it, _)| *it == number).count();

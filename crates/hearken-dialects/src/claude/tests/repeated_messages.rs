@@ -3,7 +3,7 @@
 use super::*;
 
 fn told(run: &ClaudeRig) -> usize {
-    run.told
+    run.phrase_keys
         .iter()
         .filter(|key| **key == "claude.twice")
         .count()

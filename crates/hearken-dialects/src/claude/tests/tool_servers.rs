@@ -151,7 +151,7 @@ fn prompts_go_to_its_channel_and_stay_until_they_are_confirmed() {
     assert!(run.is_held(third), "nothing waits any more");
     run.person_request(&PersonRequest::Stop);
     assert_eq!(
-        run.told,
+        run.phrase_keys,
         [
             "mcp.channel",
             "mcp.prompted",
@@ -166,11 +166,11 @@ fn prompts_go_to_its_channel_and_stay_until_they_are_confirmed() {
     run.after(Duration::from_secs(2));
     assert!(!run.connection().takes_prompts);
     assert_eq!(
-        run.told[4..],
+        run.phrase_keys[4..],
         ["mcp.prompted", "mcp.channel.over", "mcp.prompts_lost"]
     );
     run.prompt("too late");
-    assert_eq!(run.told.last(), Some(&"prompt.only_heard"));
+    assert_eq!(run.phrase_keys.last(), Some(&"prompt.only_heard"));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_run_whose_process_was_killed_is_over_after_a_moment() {
     run.news(&LinkEvent::Lapsed { id: again });
     run.after(Duration::from_secs(6));
     assert_eq!(run.count("session.completed"), 1);
-    assert_eq!(run.told, ["prompt.only_heard"], "it had no channel");
+    assert_eq!(run.phrase_keys, ["prompt.only_heard"], "it had no channel");
     assert_eq!(run.faults, Vec::<String>::new());
 }
 
@@ -209,14 +209,14 @@ fn a_prompt_to_the_agent_that_is_heard_by_its_hooks_goes_to_its_channel() {
         other,
         Box::new(PersonRequest::Prompt("you".to_owned())),
     ));
-    assert_eq!(run.told.last(), Some(&"prompt.only_heard"));
+    assert_eq!(run.phrase_keys.last(), Some(&"prompt.only_heard"));
     // With several, none is guessed.
     run.server(
         "listen",
         json!({"session": "run 2", "folder": "/work/b", "channel": true, "taken": 0}),
     );
     run.prompt("who?");
-    assert_eq!(run.told.last(), Some(&"codex.which"));
+    assert_eq!(run.phrase_keys.last(), Some(&"codex.which"));
 }
 
 #[test]
@@ -236,10 +236,10 @@ fn a_relayed_call_is_asked_about_after_a_moment_and_answered() {
     run.after(HOOK_TIME);
     run.decide(2, "reject", Some("not that file"));
     assert_eq!(run.body(id), &json!({"behavior": "deny"}));
-    assert!(!run.told.contains(&"mcp.prompted"));
+    assert!(!run.phrase_keys.contains(&"mcp.prompted"));
     run.written(2, true);
     assert_eq!(
-        run.told[1..],
+        run.phrase_keys[1..],
         ["codex.reason_follows", "mcp.prompted"],
         "the reason follows as a prompt"
     );
@@ -254,7 +254,7 @@ fn a_relayed_call_that_is_cut_or_has_no_readable_input_can_only_be_rejected() {
     for preview in [format!("{cut}…"), "(unserializable)".to_owned()] {
         let id = run.relays("Bash", &preview);
         run.after(HOOK_TIME);
-        assert_eq!(run.told.last(), Some(&"mcp.cut"));
+        assert_eq!(run.phrase_keys.last(), Some(&"mcp.cut"));
         assert_eq!(
             run.last("awaiting.confirmation")["allowed_replies"],
             json!(["reject"])

@@ -56,7 +56,7 @@ fn a_turn_is_told_from_its_prompt_to_its_stop_and_nothing_but_a_permission_is_he
         "claude.notice",
         "claude.ends",
     ];
-    assert_eq!(run.told, told);
+    assert_eq!(run.phrase_keys, told);
     assert_eq!(run.faults, Vec::<String>::new());
 }
 
@@ -187,17 +187,17 @@ fn an_interrupt_sends_no_stop_and_is_known_by_what_follows() {
 fn a_turn_that_falls_silent_is_perhaps_over_and_that_is_said_once() {
     let mut run = ClaudeRig::busy();
     run.after(Duration::from_secs(170));
-    assert!(run.told.is_empty());
+    assert!(run.phrase_keys.is_empty());
     assert!(run.machine.deadline().is_some());
     run.after(Duration::from_secs(20));
     run.after(Duration::from_secs(200));
-    assert_eq!(run.told, ["claude.silent"]);
+    assert_eq!(run.phrase_keys, ["claude.silent"]);
     // Anything that follows proves that it was not over.
     run.shell("PreToolUse", "c", "sleep 600");
     run.after(Duration::from_secs(2));
     run.after(Duration::from_secs(600));
     assert_eq!(
-        run.told,
+        run.phrase_keys,
         ["claude.silent"],
         "a call that runs may take its time"
     );
@@ -207,7 +207,10 @@ fn a_turn_that_falls_silent_is_perhaps_over_and_that_is_said_once() {
     let mut run = ClaudeRig::busy();
     run.asks("touch a.txt");
     run.after(Duration::from_secs(3000));
-    assert!(run.told.is_empty(), "what is asked waits for the person");
+    assert!(
+        run.phrase_keys.is_empty(),
+        "what is asked waits for the person"
+    );
 }
 
 #[test]
@@ -242,8 +245,8 @@ fn conversations_are_bounded_and_what_rests_makes_room() {
     let asked = run.asks("touch a.txt");
     assert!(run.let_go(asked), "what can't be asked here is asked there");
     assert!(
-        run.told.contains(&"claude.too_many_conversations")
-            && run.told.contains(&"claude.not_asked")
+        run.phrase_keys.contains(&"claude.too_many_conversations")
+            && run.phrase_keys.contains(&"claude.not_asked")
     );
     run.who = "s0";
     run.stops("Done.");
@@ -279,7 +282,7 @@ fn what_can_not_be_understood_is_told_and_answered_with_nothing() {
         run.hook("Anything", json!({"number": number}));
     }
     assert_eq!(
-        run.told,
+        run.phrase_keys,
         ["claude.not_asked", "claude.too_large", "claude.unknown"]
     );
     assert_eq!(run.unread, 9);
@@ -291,7 +294,10 @@ fn it_can_be_neither_told_what_to_do_nor_stopped_and_says_so() {
     let mut run = ClaudeRig::busy();
     run.person_request(&PersonRequest::Prompt("more".to_owned()));
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["prompt.only_heard", "stop_turn.only_heard"]);
+    assert_eq!(
+        run.phrase_keys,
+        ["prompt.only_heard", "stop_turn.only_heard"]
+    );
     assert!(run.machine.connection().only_heard && !run.machine.connection().takes_prompts);
 }
 

@@ -94,7 +94,7 @@ fn without_a_list_of_decisions_those_of_the_schema_are_offered() {
         ]
     );
     assert_eq!(
-        run.told,
+        run.phrase_keys,
         ["codex.left_out"],
         "what is not known is not offered"
     );
@@ -194,7 +194,7 @@ fn what_another_client_answers_is_decided_elsewhere() {
         "nobody said how it was decided"
     );
     run.item("item/completed", "u", touch("c", "declined"));
-    assert_eq!(run.told, ["codex.declined"]);
+    assert_eq!(run.phrase_keys, ["codex.declined"]);
     run.after(Duration::from_secs(2));
     assert_eq!(run.count("tool.invoked"), 1, "the other one runs");
     assert!(run.answers().is_empty());
@@ -226,7 +226,7 @@ fn a_running_call_that_is_declined_ends_once_and_who_rejected_it_is_told_nothing
         }
         run.item("item/completed", "u", touch("c", "declined"));
         assert_eq!(run.count("tool.completed"), 1);
-        assert_eq!(run.told, told, "{rejected:?}, {goes_on}");
+        assert_eq!(run.phrase_keys, told, "{rejected:?}, {goes_on}");
         run.begins("v", "go on");
         assert_eq!(run.count("tool.completed"), 1 + usize::from(goes_on));
         assert!(run.faults.is_empty(), "{:?}", run.faults);
@@ -245,9 +245,9 @@ fn a_reason_goes_to_the_agent_behind_the_rejection() {
         (&frame["method"], &frame["params"]["input"][0]["text"]),
         (&json!("turn/steer"), &json!("keep it"))
     );
-    assert_eq!(run.told, ["codex.reason_follows"]);
+    assert_eq!(run.phrase_keys, ["codex.reason_follows"]);
     run.item("item/completed", "u", touch("c", "declined"));
-    assert_eq!(run.told.len(), 1, "who rejected it knows");
+    assert_eq!(run.phrase_keys.len(), 1, "who rejected it knows");
 }
 
 #[test]
@@ -387,7 +387,7 @@ fn what_was_not_heard_or_can_t_be_said_in_full_is_never_allowed_by_a_key() {
         "_meta": {"tool_name": "t", "tool_params": {"text": "y".repeat(5000)}}}),
     );
     assert_eq!(decisions(&run), refusals);
-    assert_eq!(run.told, ["codex.left_out"; 5]);
+    assert_eq!(run.phrase_keys, ["codex.left_out"; 5]);
     assert_eq!(run.answers(), []);
     assert!(run.faults.is_empty(), "{:?}", run.faults);
 }
@@ -409,7 +409,7 @@ fn changes_that_ask_for_a_whole_folder_are_allowed_by_number_alone_with_the_fold
         [whole, "reject", "reject, and stop the turn"]
     );
     assert_eq!(
-        run.told,
+        run.phrase_keys,
         ["codex.left_out"],
         "for the conversation is more than that, and not offered"
     );

@@ -32,17 +32,17 @@ fn a_server_is_greeted_and_every_thread_that_is_loaded_is_joined() {
     run.frame(
         json!({"id": 3, "error": {"code": -32600, "message": "no rollout found for thread id t"}}),
     );
-    assert!(run.told.is_empty());
+    assert!(run.phrase_keys.is_empty());
     let about = json!({"id": "t", "ephemeral": true, "threadSource": "thread_title"});
     run.grant("thread/read", &json!({"thread": about}));
-    assert_eq!(run.told, ["codex.attached"]);
+    assert_eq!(run.phrase_keys, ["codex.attached"]);
     let PhraseArg::Own(n) = &run.phrases[0].args[0].1 else {
         panic!("no number");
     };
     assert_eq!(n, "1");
     let mut run = CodexRig::new(TransportKind::WebSocket, None);
     run.connect(&[]);
-    assert_eq!(run.told, ["codex.no_thread"]);
+    assert_eq!(run.phrase_keys, ["codex.no_thread"]);
     // A thread that begins later, and one that another client loads.
     run.frame(json!({"method": "thread/started", "params": {"thread": {"id": "t"}}}));
     run.frame(json!({"method": "thread/status/changed", "params": {"threadId": "s", "status": {"type": "idle"}}}));
@@ -111,7 +111,7 @@ fn a_thread_of_which_nothing_is_written_is_asked_for_until_there_is() {
     run.after(Duration::from_millis(200));
     assert_eq!(run.sent.len(), sent + 2);
     run.refuse("thread/resume", "it is broken");
-    assert_eq!(run.told.last(), Some(&"codex.not_joined"));
+    assert_eq!(run.phrase_keys.last(), Some(&"codex.not_joined"));
 }
 
 #[test]
@@ -245,14 +245,14 @@ fn more_threads_than_can_be_followed_are_told_once() {
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     run.connect(&ids);
     // Threads without activity make room.
-    assert!(!run.told.contains(&"codex.too_many"));
+    assert!(!run.phrase_keys.contains(&"codex.too_many"));
     for id in &ids {
         run.frame(
             json!({"method": "turn/started", "params": {"threadId": id, "turn": {"id": "u"}}}),
         );
     }
     assert_eq!(
-        run.told
+        run.phrase_keys
             .iter()
             .filter(|it| **it == "codex.too_many")
             .count(),
@@ -270,7 +270,7 @@ fn a_greeting_that_is_refused_closes_the_source_and_an_end_ends_what_is_told() {
     run.news(&LinkEvent::Ended);
     assert_eq!(run.count("session.errored"), 1);
     run.person_request(&PersonRequest::Prompt("x".to_owned()));
-    assert_eq!(run.told, ["prompt.nobody"]);
+    assert_eq!(run.phrase_keys, ["prompt.nobody"]);
 }
 
 /// Codex opens a thread to find a title; a person may open one that leaves no trace.
@@ -289,11 +289,11 @@ fn a_thread_that_is_never_stored_is_left_aside_and_missed_only_if_it_is_the_pers
     run.frame(active("title"));
     run.frame(json!({"method": "thread/closed", "params": {"threadId": "title"}}));
     run.frame(active("title"));
-    assert!(run.told.is_empty() && run.sent.is_empty());
+    assert!(run.phrase_keys.is_empty() && run.sent.is_empty());
     run.frame(started("own", json!("user")));
     run.frame(active("own"));
     run.frame(started("own", json!("user")));
-    assert_eq!(run.told, ["codex.not_stored"]);
+    assert_eq!(run.phrase_keys, ["codex.not_stored"]);
     assert!(run.sent.is_empty());
     // A prompt goes to the one conversation that can be heard.
     run.person_request(&PersonRequest::Prompt("go on".to_owned()));

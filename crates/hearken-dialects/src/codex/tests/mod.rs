@@ -73,7 +73,7 @@ impl CodexRig {
         run.connect(&["t"]);
         run.grant("thread/resume", &resumed("idle"));
         run.sent.clear();
-        run.told.clear();
+        run.phrase_keys.clear();
         run
     }
 

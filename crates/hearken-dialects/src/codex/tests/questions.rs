@@ -178,7 +178,7 @@ fn forms_of_servers_are_asked_field_by_field_and_can_be_declined() {
         form(json!({"deep": {"type": "object"}}), json!([])),
     );
     assert_eq!(
-        (run.told.last(), run.answers().len()),
+        (run.phrase_keys.last(), run.answers().len()),
         (Some(&"codex.not_asked"), 2)
     );
     assert!(run.faults.is_empty(), "{:?}", run.faults);
@@ -214,7 +214,7 @@ fn what_is_for_other_clients_is_left_to_them_and_what_is_for_a_person_is_told() 
     );
     assert_eq!(run.answers(), [], "the first answer would count for all");
     assert_eq!(
-        run.told,
+        run.phrase_keys,
         [
             "codex.left_to_others",
             "codex.left_to_others",

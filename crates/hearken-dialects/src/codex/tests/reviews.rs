@@ -70,15 +70,15 @@ fn a_refusal_is_the_reviewers_with_its_reason_and_no_failure() {
     let warning =
         "Automatic approval review denied (risk: high, authorization: low): Nobody asked for it.";
     run.says("guardianWarning", json!({"message": warning}));
-    assert!(run.told.is_empty(), "its reason follows");
+    assert!(run.phrase_keys.is_empty(), "its reason follows");
     run.judges("r", "c", "denied", "Nobody asked for it.");
-    assert_eq!(run.told, ["oversight.reviewer.refused"]);
+    assert_eq!(run.phrase_keys, ["oversight.reviewer.refused"]);
     assert_eq!(
         (run.arg("title"), run.arg("reason")),
         ("touch c".to_owned(), "Nobody asked for it.".to_owned())
     );
     run.item("item/completed", "u", touch("c", "declined"));
-    assert_eq!(run.told.len(), 1, "who refused it was said");
+    assert_eq!(run.phrase_keys.len(), 1, "who refused it was said");
     assert_eq!(
         (run.count("tool.invoked"), run.count("tool.completed")),
         (0, 0)
@@ -92,7 +92,7 @@ fn a_refusal_is_the_reviewers_with_its_reason_and_no_failure() {
     let action = json!({"type": "mcpToolCall", "server": "s", "toolName": "t"});
     run.judges_action("r2", "m", "denied", "", action);
     run.item("item/completed", "u", tool("failed"));
-    assert_eq!(run.told, ["oversight.reviewer.refused"; 2]);
+    assert_eq!(run.phrase_keys, ["oversight.reviewer.refused"; 2]);
     assert_eq!(run.count("tool.completed"), 0);
     run.ends("u", "completed");
     assert!(run.faults.is_empty(), "{:?}", run.faults);
@@ -104,7 +104,7 @@ fn what_the_reviewer_allows_runs_and_every_other_verdict_is_told() {
     run.item("item/started", "u", touch("c", "inProgress"));
     run.judges("r", "c", "inProgress", "");
     run.judges("r", "c", "approved", "Harmless.");
-    assert_eq!(run.told, ["codex.review.allowed_danger"]);
+    assert_eq!(run.phrase_keys, ["codex.review.allowed_danger"]);
     assert_eq!(run.count("tool.invoked"), 1);
     run.item("item/completed", "u", touch("c", "completed"));
     assert_eq!(run.count("tool.completed"), 1);
@@ -112,18 +112,18 @@ fn what_the_reviewer_allows_runs_and_every_other_verdict_is_told() {
         ("timedOut", "codex.review.late"),
         ("aborted", "codex.review.broken_off"),
     ] {
-        run.told.clear();
+        run.phrase_keys.clear();
         run.item("item/started", "u", touch(status, "inProgress"));
         run.judges(status, status, "inProgress", "");
         run.judges(status, status, status, "");
         run.item("item/completed", "u", touch(status, "declined"));
-        assert_eq!(run.told, [key]);
+        assert_eq!(run.phrase_keys, [key]);
     }
     run.says(
         "autoApprovalReview/strictReviewRequired",
         json!({"turnId": "u", "startedAtMs": 1}),
     );
-    assert_eq!(run.told.last(), Some(&"codex.review.strict"));
+    assert_eq!(run.phrase_keys.last(), Some(&"codex.review.strict"));
     // Only a refusal can be taken back.
     assert_eq!(run.count("awaiting.confirmation"), 0);
     assert!(run.faults.is_empty(), "{:?}", run.faults);
@@ -136,19 +136,19 @@ fn warnings_that_say_more_than_the_refusal_are_told_and_none_is_lost() {
         "guardianWarning",
         json!({"message": "Outside of a review."}),
     );
-    assert_eq!(run.told, ["codex.warning"]);
+    assert_eq!(run.phrase_keys, ["codex.warning"]);
     run.judges("r", "c", "inProgress", "");
     run.says("guardianWarning", json!({"message": "Too many refusals."}));
     run.judges("r", "c", "denied", "Because.");
     assert_eq!(
-        run.told[1..],
+        run.phrase_keys[1..],
         ["oversight.reviewer.refused", "codex.warning"]
     );
     // The end of the turn ends its reviews.
     run.judges("r2", "d", "inProgress", "");
     run.says("guardianWarning", json!({"message": "It ends here."}));
     run.ends("u", "interrupted");
-    assert_eq!(run.told.last(), Some(&"codex.warning"));
+    assert_eq!(run.phrase_keys.last(), Some(&"codex.warning"));
     assert_eq!(run.arg("words"), "It ends here.");
 }
 
@@ -182,7 +182,7 @@ fn the_person_is_asked_whether_it_may_be_tried_again_and_codex_is_told_so() {
     assert_eq!(run.overrulings().len(), 1);
     run.grant(OVERRULE, &json!({}));
     assert!(run.outcomes.contains(&(1, Ok(Receipt::Taken))));
-    assert_eq!(run.told.last(), Some(&"codex.overrule.waits"));
+    assert_eq!(run.phrase_keys.last(), Some(&"codex.overrule.waits"));
     assert_eq!(run.count("session.completed"), 2);
     assert!(run.faults.is_empty(), "{:?}", run.faults);
     // While it works, it reads that by itself.
@@ -191,7 +191,7 @@ fn the_person_is_asked_whether_it_may_be_tried_again_and_codex_is_told_so() {
     run.refuses("r", "c");
     run.decide(1, "accept", None);
     run.grant(OVERRULE, &json!({}));
-    assert_eq!(run.told.last(), Some(&"codex.overrule.told"));
+    assert_eq!(run.phrase_keys.last(), Some(&"codex.overrule.told"));
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn the_same_refusal_is_asked_about_once_and_not_any_more_once_it_is_allowed() {
     run.refuses("r", "c");
     run.judges("r2", "c", "denied", "Still not.");
     assert_eq!(run.count("awaiting.confirmation"), 1);
-    assert_eq!(run.told, ["oversight.reviewer.refused"; 2]);
+    assert_eq!(run.phrase_keys, ["oversight.reviewer.refused"; 2]);
     run.judges("r3", "c", "approved", "");
     assert_eq!(run.over, [QuestionEnd::TakenBack]);
     // Of very many, the oldest goes.
@@ -284,7 +284,7 @@ fn changes_can_be_allowed_only_if_they_were_heard() {
     run.says("turn/started", json!({"turn": {"id": "u", "items": []}}));
     run.refuses("r", "c");
     assert_eq!(run.count("awaiting.confirmation"), 0);
-    assert_eq!(run.told, ["oversight.reviewer.refused"]);
+    assert_eq!(run.phrase_keys, ["oversight.reviewer.refused"]);
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn hooks_models_and_goals_are_told_when_they_matter() {
     run.says("hook/started", hook("running"));
     run.says("hook/completed", hook("completed"));
     run.says("thread/queue/changed", json!({}));
-    assert!(run.told.is_empty());
+    assert!(run.phrase_keys.is_empty());
     for (status, key) in [
         ("blocked", "codex.hook.blocked"),
         ("stopped", "codex.hook.stopped"),
@@ -305,7 +305,7 @@ fn hooks_models_and_goals_are_told_when_they_matter() {
     ] {
         run.says("hook/completed", hook(status));
         assert_eq!(
-            (run.told.last(), run.arg("words").as_str()),
+            (run.phrase_keys.last(), run.arg("words").as_str()),
             (Some(&key), "not here")
         );
     }
@@ -314,10 +314,10 @@ fn hooks_models_and_goals_are_told_when_they_matter() {
         json!({"turnId": "u", "fromModel": "a", "toModel": "b", "reason": "highRiskCyberActivity"}),
     );
     assert_eq!(
-        (run.told.last(), run.arg("to").as_str()),
+        (run.phrase_keys.last(), run.arg("to").as_str()),
         (Some(&"codex.rerouted"), "b")
     );
-    run.told.clear();
+    run.phrase_keys.clear();
     let goal = |status: &str, tokens: u64| json!({"goal": {"objective": "win", "status": status, "tokensUsed": tokens}});
     for (status, tokens) in [
         ("active", 1),
@@ -333,7 +333,7 @@ fn hooks_models_and_goals_are_told_when_they_matter() {
         run.says("thread/goal/updated", goal(status, tokens));
     }
     assert_eq!(
-        run.told,
+        run.phrase_keys,
         [
             "codex.goal",
             "codex.goal.paused",
@@ -345,7 +345,7 @@ fn hooks_models_and_goals_are_told_when_they_matter() {
     );
     run.says("thread/goal/cleared", json!({}));
     run.says("thread/goal/updated", goal("complete", 1));
-    assert_eq!(run.told.len(), 7);
+    assert_eq!(run.phrase_keys.len(), 7);
 }
 
 #[derive(Debug, Clone)]

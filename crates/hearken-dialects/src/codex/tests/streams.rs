@@ -221,11 +221,11 @@ proptest! {
         }
         prop_assert_eq!(&run.faults, &Vec::<String>::new());
         // The server's open requests wait here, unless the person stopped the turn, or it was no longer announced.
-        if run.over.is_empty() && !run.told.contains(&"stop_turn.asked_to_stop") && up {
+        if run.over.is_empty() && !run.phrase_keys.contains(&"stop_turn.asked_to_stop") && up {
             let waiting = run.machine.waiting();
             for id in open.keys() {
                 let answered = run.sent.iter().any(|(_, frame)| frame["id"] == *id && frame.get("method").is_none());
-                let untold = run.told.contains(&"codex.not_asked");
+                let untold = run.phrase_keys.contains(&"codex.not_asked");
                 prop_assert!(answered || untold || waiting.iter().any(|it| it.is(&json!(id))), "{id} was lost: {waiting:?}");
             }
         }

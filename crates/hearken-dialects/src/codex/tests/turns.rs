@@ -130,14 +130,14 @@ fn plans_are_progress_and_counters_are_silent() {
         json!({"turnId": "u", "explanation": null, "plan": plan}),
     );
     assert_eq!(run.last("progress.updated")["progress"]["step"], 2);
-    let (events, told) = (run.events.len(), run.told.len());
+    let (events, told) = (run.events.len(), run.phrase_keys.len());
     run.says(
         "thread/tokenUsage/updated",
         json!({"turnId": "u", "tokenUsage": {}}),
     );
     run.says("turn/diff/updated", json!({"turnId": "u", "diff": "diff"}));
     run.frame(json!({"method": "account/rateLimits/updated", "params": {}}));
-    assert_eq!((run.events.len(), run.told.len()), (events, told));
+    assert_eq!((run.events.len(), run.phrase_keys.len()), (events, told));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn each_way_to_end_is_told_and_what_is_wrong_is_said_once() {
             json!({"turnId": "x", "item": {"type": "news", "id": "1"}}),
         );
     }
-    let count = |key: &str| run.told.iter().filter(|told| **told == key).count();
+    let count = |key: &str| run.phrase_keys.iter().filter(|told| **told == key).count();
     assert_eq!(
         (
             count("codex.retries"),
@@ -217,7 +217,7 @@ fn two_threads_are_two_agents_and_neither_ends_the_others_turn() {
     let of_other = |wish| PersonRequest::Of(AgentId::from(other.as_str()), Box::new(wish));
     run.person_request(&of_other(PersonRequest::Stop));
     assert_eq!(
-        run.told.last(),
+        run.phrase_keys.last(),
         Some(&"stop_turn.none"),
         "no other is stopped in its place"
     );
@@ -236,7 +236,7 @@ fn two_threads_are_two_agents_and_neither_ends_the_others_turn() {
 fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() {
     let mut run = CodexRig::joined();
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["stop_turn.none"]);
+    assert_eq!(run.phrase_keys, ["stop_turn.none"]);
     run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     let frame = &run.sent.last().unwrap().1;
     assert_eq!(
@@ -250,27 +250,31 @@ fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() 
         (&frame["method"], &frame["params"]["expectedTurnId"]),
         (&json!("turn/steer"), &json!("u"))
     );
-    let told = run.told.len();
+    let told = run.phrase_keys.len();
     let echo = json!({"type": "userMessage", "id": "e", "clientId": frame["params"]["clientUserMessageId"], "content": [{"type": "text", "text": "and that"}]});
     run.item("item/started", "u", echo);
-    assert_eq!(run.told.len(), told, "it is known to whoever wrote it");
+    assert_eq!(
+        run.phrase_keys.len(),
+        told,
+        "it is known to whoever wrote it"
+    );
     let other = json!({"type": "userMessage", "id": "f", "clientId": null, "content": [{"type": "text", "text": "also"}]});
     run.item("item/started", "u", other);
-    assert_eq!(run.told.last(), Some(&"codex.added"));
+    assert_eq!(run.phrase_keys.last(), Some(&"codex.added"));
     // A connection lost before the server has answered the prompt is reported.
     let mut lost = CodexRig::joined();
     lost.person_request(&PersonRequest::Prompt("x".to_owned()));
     lost.lose();
-    assert_eq!(lost.told, ["codex.prompt_lost"]);
+    assert_eq!(lost.phrase_keys, ["codex.prompt_lost"]);
     lost.lose();
-    assert_eq!(lost.told.len(), 1);
+    assert_eq!(lost.phrase_keys.len(), 1);
     // If the turn was over before the prompt arrived, the prompt begins another.
     run.refuse("turn/steer", "no active turn");
     assert_eq!(run.sent.last().unwrap().1["method"], "turn/start");
     run.asks(json!(3), "c");
     run.person_request(&PersonRequest::Stop);
     assert_eq!(
-        (run.told.last(), run.over.as_slice()),
+        (run.phrase_keys.last(), run.over.as_slice()),
         (
             Some(&"stop_turn.asked_to_stop"),
             &[QuestionEnd::Stopped][..]
@@ -282,7 +286,7 @@ fn prompts_begin_a_turn_or_are_added_to_it_and_a_stop_is_told_when_it_is_done() 
     );
     assert!(run.answers().is_empty(), "the server cancels what it asked");
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told.last(), Some(&"stop_turn.stopping"));
+    assert_eq!(run.phrase_keys.last(), Some(&"stop_turn.stopping"));
     run.ends("u", "interrupted");
     run.resolved(json!(3));
     assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
@@ -333,35 +337,38 @@ fn a_stop_that_failed_or_was_lost_can_be_wished_again() {
     let mut run = CodexRig::in_turn();
     run.person_request(&PersonRequest::Stop);
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
+    assert_eq!(
+        run.phrase_keys,
+        ["stop_turn.asked_to_stop", "stop_turn.stopping"]
+    );
     run.refuse("turn/interrupt", "no");
     run.grant("thread/resume", &resumed("active"));
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(stops(&run), 2, "{:?}", run.told);
-    run.told.clear();
+    assert_eq!(stops(&run), 2, "{:?}", run.phrase_keys);
+    run.phrase_keys.clear();
     run.lose();
-    assert_eq!(run.told, ["codex.stop_lost"]);
+    assert_eq!(run.phrase_keys, ["codex.stop_lost"]);
     run.connect(&["t"]);
     run.grant("thread/resume", &resumed("active"));
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(stops(&run), 3, "{:?}", run.told);
+    assert_eq!(stops(&run), 3, "{:?}", run.phrase_keys);
 }
 
 #[test]
 fn which_of_several_conversations_is_meant_is_never_guessed() {
     let mut run = CodexRig::new(TransportKind::WebSocket, None);
     run.connect(&["a", "b"]);
-    run.told.clear();
+    run.phrase_keys.clear();
     let sent = run.sent.len();
     run.person_request(&PersonRequest::Prompt("do it".to_owned()));
-    assert_eq!(run.told, ["codex.which"]);
+    assert_eq!(run.phrase_keys, ["codex.which"]);
     for thread in ["a", "b"] {
         let turn = json!({"id": format!("u{thread}"), "items": [], "status": "inProgress"});
         run.frame(json!({"method": "turn/started", "params": {"threadId": thread, "turn": turn}}));
     }
     run.machine.last = None;
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["codex.which", "codex.which_stop"]);
+    assert_eq!(run.phrase_keys, ["codex.which", "codex.which_stop"]);
     assert_eq!(run.sent.len(), sent, "nothing went out");
     run.person_request(&PersonRequest::Of(
         AgentId::from(super::super::client::agent("b").as_str()),
@@ -415,7 +422,7 @@ fn a_turn_that_does_not_stop_can_be_left_and_a_prompt_without_a_turn_given_up() 
     run.person_request(&PersonRequest::Prompt("do it".to_owned()));
     assert!(run.machine.connection().in_turn);
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["prompt.given_up"]);
+    assert_eq!(run.phrase_keys, ["prompt.given_up"]);
     assert!(!run.machine.connection().in_turn);
     let mut run = CodexRig::joined();
     run.begins("u", "do it");

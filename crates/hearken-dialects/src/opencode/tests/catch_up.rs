@@ -54,7 +54,7 @@ fn what_was_asked_before_is_asked_and_what_was_said_before_is_not_said() {
         (run.count("awaiting.confirmation"), run.said().as_str()),
         (1, "")
     );
-    assert_eq!(run.told, ["opencode.stale"]);
+    assert_eq!(run.phrase_keys, ["opencode.stale"]);
     run.text("prt_1", "Said before. And now. ");
     assert_eq!(run.said(), "And now. ");
     run.says("permission.asked", touch("per_1", "c"));
@@ -130,7 +130,7 @@ fn what_is_newer_than_an_answer_counts_more() {
     run.answers("/permission", 200, &json!([]));
     run.answers("/question", 200, &json!([]));
     assert_eq!(run.kinds().last().unwrap(), "awaiting.confirmation");
-    assert_eq!(run.told, Vec::<&str>::new());
+    assert_eq!(run.phrase_keys, Vec::<&str>::new());
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_could_not_be_read_is_told_and_closes_nothing() {
         run.fails(path, Fault::TimedOut);
     }
     run.fails(WRITTEN, Fault::TimedOut);
-    assert_eq!(run.told, ["opencode.missed"]);
+    assert_eq!(run.phrase_keys, ["opencode.missed"]);
     assert_eq!(run.kinds().last().unwrap(), "awaiting.confirmation");
     run.news(&LinkEvent::Failed {
         fault: Fault::Closed,

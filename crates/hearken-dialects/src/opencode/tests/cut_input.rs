@@ -84,10 +84,10 @@ fn a_question_that_cannot_be_read_is_told() {
     let mut run = OpencodeRig::busy();
     run.says("permission.asked", json!({"sessionID": "ses_a"}));
     run.says("question.asked", json!({"id": "que_1", "questions": 7}));
-    assert_eq!(run.told, ["opencode.unread", "opencode.unread"]);
+    assert_eq!(run.phrase_keys, ["opencode.unread", "opencode.unread"]);
     let mut run = OpencodeRig::at("/", TransportKind::EventStream);
     run.connects(&json!({}), &json!([{"id": "per_1"}, 7]), &json!([]));
-    assert_eq!(run.told, ["opencode.unread"]);
+    assert_eq!(run.phrase_keys, ["opencode.unread"]);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_question_with_more_answers_than_are_said_is_not_asked_in_part() {
     let mut what = two("que_1");
     what["questions"][1]["options"] = json!(labels);
     run.says("question.asked", what);
-    assert_eq!(run.told, ["opencode.too_many"]);
+    assert_eq!(run.phrase_keys, ["opencode.too_many"]);
     run.respond(1, "1");
     assert_eq!(run.settled.len(), 1);
     assert!(run.calls.iter().all(|call| call.1 == "GET"));

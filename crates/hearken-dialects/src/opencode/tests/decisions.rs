@@ -126,7 +126,7 @@ fn permissions_are_asked_one_after_the_other_and_those_that_others_decide_are_no
         "permission.replied",
         json!({"sessionID": "ses_a", "requestID": "per_2", "reply": "reject"}),
     );
-    assert_eq!(run.told, ["opencode.decided_unasked"]);
+    assert_eq!(run.phrase_keys, ["opencode.decided_unasked"]);
     run.decide(1, "accept", None);
     run.answers("/permission/per_1/reply", 200, &json!(true));
     assert_eq!(run.count("awaiting.confirmation"), 2);

@@ -97,7 +97,7 @@ impl OpencodeRig {
         let mut run = Self::new();
         run.person("msg_1", "do it");
         run.works("ses_a");
-        run.told.clear();
+        run.phrase_keys.clear();
         run
     }
 

@@ -31,7 +31,11 @@ fn a_turn_is_told_from_the_words_that_began_it_to_its_end() {
         run.last("session.started")["extensions"]["hearken"]["thread"],
         "ses_a"
     );
-    assert_eq!(run.told, ["opencode.prompted"], "somebody else said it");
+    assert_eq!(
+        run.phrase_keys,
+        ["opencode.prompted"],
+        "somebody else said it"
+    );
     // Late events begin nothing.
     run.text("prt_1", "Hello there. ");
     run.shell("c", "error");
@@ -119,7 +123,7 @@ fn an_end_says_what_went_wrong() {
             json!({"sessionID": "ses_a", "status": {"type": "retry", "message": "too busy"}}),
         );
     }
-    assert_eq!(run.told, ["opencode.retry"]);
+    assert_eq!(run.phrase_keys, ["opencode.retry"]);
 }
 
 #[test]
@@ -169,7 +173,7 @@ fn a_prompt_begins_a_conversation_or_goes_on_with_one_and_waits_for_its_turn() {
     run.works("ses_a");
     let posts = |run: &OpencodeRig| run.calls.iter().filter(|call| call.1 == "POST").count();
     assert_eq!(
-        (posts(&run), run.told.as_slice()),
+        (posts(&run), run.phrase_keys.as_slice()),
         (2, &["prompt.held"][..])
     );
     run.rests("ses_a");
@@ -178,9 +182,9 @@ fn a_prompt_begins_a_conversation_or_goes_on_with_one_and_waits_for_its_turn() {
         (3, Some("and this"))
     );
     run.answers("/session/ses_a/prompt_async", 500, &Value::Null);
-    assert_eq!(run.told, ["prompt.held", "prompt.perhaps_taken"]);
+    assert_eq!(run.phrase_keys, ["prompt.held", "prompt.perhaps_taken"]);
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told.last(), Some(&"stop_turn.none"));
+    assert_eq!(run.phrase_keys.last(), Some(&"stop_turn.none"));
 }
 
 #[test]
@@ -190,7 +194,10 @@ fn a_stop_is_asked_for_once_and_told_when_it_is_done() {
     run.says("permission.asked", touch("per_1", "c"));
     run.person_request(&PersonRequest::Stop);
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
+    assert_eq!(
+        run.phrase_keys,
+        ["stop_turn.asked_to_stop", "stop_turn.stopping"]
+    );
     assert_eq!(run.posted().0, "/session/ses_a/abort");
     run.says("permission.asked", touch("per_2", "d"));
     assert_eq!(
@@ -210,7 +217,7 @@ fn a_stop_is_asked_for_once_and_told_when_it_is_done() {
     let mut run = OpencodeRig::busy();
     run.person_request(&PersonRequest::Stop);
     run.fails("/session/ses_a/abort", Fault::Refused);
-    assert_eq!(run.told.last(), Some(&"opencode.stop_failed"));
+    assert_eq!(run.phrase_keys.last(), Some(&"opencode.stop_failed"));
     run.says("permission.asked", touch("per_2", "d"));
     assert_eq!(run.count("awaiting.confirmation"), 1);
 }
@@ -234,7 +241,7 @@ fn a_wish_for_one_conversation_goes_to_that_one() {
     assert_eq!(run.posted().0, "/session/ses_b/prompt_async");
     let nobody = PersonRequest::Of(AgentId::from("x"), Box::new(PersonRequest::Stop));
     run.person_request(&nobody);
-    assert_eq!(run.told.last(), Some(&"stop_turn.none"));
+    assert_eq!(run.phrase_keys.last(), Some(&"stop_turn.none"));
 }
 
 #[test]
@@ -247,29 +254,32 @@ fn a_prompt_that_was_taken_and_begins_nothing_is_told_once_and_holds_nothing_up(
     run.person_request(&PersonRequest::Prompt("first".to_owned()));
     run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
     run.after(Duration::from_secs(60));
-    assert_eq!(run.told, [""; 0], "it is not known to be taken");
+    assert_eq!(run.phrase_keys, [""; 0], "it is not known to be taken");
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     run.person_request(&PersonRequest::Prompt("second".to_owned()));
     run.after(Duration::from_secs(29));
-    assert_eq!((sent(&run), run.told.as_slice()), (1, &["prompt.held"][..]));
+    assert_eq!(
+        (sent(&run), run.phrase_keys.as_slice()),
+        (1, &["prompt.held"][..])
+    );
     run.after(Duration::from_secs(1));
     run.after(Duration::from_secs(60));
-    assert_eq!(run.told, ["prompt.held", "opencode.not_begun.next"]);
+    assert_eq!(run.phrase_keys, ["prompt.held", "opencode.not_begun.next"]);
     assert_eq!(
         (sent(&run), run.posted().1["parts"][0]["text"].as_str()),
         (2, Some("second"))
     );
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     run.after(Duration::from_secs(30));
-    assert_eq!(run.told.last(), Some(&"opencode.not_begun"));
+    assert_eq!(run.phrase_keys.last(), Some(&"opencode.not_begun"));
     assert_eq!(run.machine.deadline(), None, "nothing is waited for");
     // A prompt that begins its turn late is still ours.
     run.person("msg_1", "first");
     run.works("ses_a");
     assert_eq!(run.last("session.started")["request_text"], "first");
-    assert_eq!(run.told.len(), 3, "nobody else said it");
+    assert_eq!(run.phrase_keys.len(), 3, "nobody else said it");
     run.person_request(&PersonRequest::Prompt("third".to_owned()));
-    assert_eq!(run.told.last(), Some(&"prompt.held"));
+    assert_eq!(run.phrase_keys.last(), Some(&"prompt.held"));
     run.rests("ses_a");
     assert_eq!(run.posted().1["parts"][0]["text"], "third");
 }
@@ -284,12 +294,12 @@ fn a_prompt_whose_turn_has_begun_is_never_told_as_late() {
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     run.after(Duration::from_secs(60));
     run.rests("ses_a");
-    assert_eq!(run.told, [""; 0]);
+    assert_eq!(run.phrase_keys, [""; 0]);
     run.person_request(&PersonRequest::Prompt("more".to_owned()));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     run.works("ses_a");
     run.after(Duration::from_secs(60));
-    assert_eq!(run.told, [""; 0]);
+    assert_eq!(run.phrase_keys, [""; 0]);
 }
 
 #[test]
@@ -301,19 +311,22 @@ fn nothing_waits_for_what_is_late_whatever_becomes_of_the_next() {
     // The prompt came back, and still no turn begins.
     run.person("msg_1", "first");
     run.after(Duration::from_secs(30));
-    assert_eq!(run.told, ["opencode.not_begun"]);
+    assert_eq!(run.phrase_keys, ["opencode.not_begun"]);
     run.person_request(&PersonRequest::Prompt("second".to_owned()));
     run.answers("/session/ses_a/prompt_async", 500, &Value::Null);
     run.after(Duration::from_secs(60));
     run.person_request(&PersonRequest::Prompt("third".to_owned()));
-    assert_eq!(run.told, ["opencode.not_begun", "prompt.perhaps_taken"]);
+    assert_eq!(
+        run.phrase_keys,
+        ["opencode.not_begun", "prompt.perhaps_taken"]
+    );
     assert_eq!(run.posted().1["parts"][0]["text"], "third");
     // A turn may end before its prompt is known to be accepted.
     run.works("ses_a");
     run.rests("ses_a");
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     run.after(Duration::from_secs(60));
-    assert_eq!(run.told.len(), 2);
+    assert_eq!(run.phrase_keys.len(), 2);
     assert_eq!(run.machine.deadline(), None);
 }
 
@@ -328,7 +341,7 @@ fn a_prompt_that_comes_to_nothing_is_told_and_holds_nothing_up() {
     run.person_request(&PersonRequest::Prompt("second".to_owned()));
     assert_eq!(posted(&run), "first");
     run.says("session.error", error("no such model"));
-    assert_eq!(run.told, ["prompt.held", "opencode.no_turn"]);
+    assert_eq!(run.phrase_keys, ["prompt.held", "opencode.no_turn"]);
     assert_eq!(posted(&run), "second");
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     run.person("msg_1", "second");
@@ -336,10 +349,10 @@ fn a_prompt_that_comes_to_nothing_is_told_and_holds_nothing_up() {
     assert_eq!(run.last("session.started")["request_text"], "second");
     run.rests("ses_a");
     // The same for a prompt of another client that was already heard.
-    run.told.clear();
+    run.phrase_keys.clear();
     run.person("msg_2", "theirs");
     run.says("session.error", error("no such model"));
-    assert_eq!(run.told, ["opencode.prompted", "opencode.complaint"]);
+    assert_eq!(run.phrase_keys, ["opencode.prompted", "opencode.complaint"]);
     run.works("ses_a");
     assert_eq!(run.last("session.started")["request_text"], Value::Null);
     assert_eq!(run.faults, Vec::<String>::new());
@@ -362,7 +375,10 @@ fn a_stop_says_what_becomes_of_what_waits() {
     let mut run = OpencodeRig::busy();
     run.person_request(&PersonRequest::Prompt("after it".to_owned()));
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["prompt.held", "stop_turn.asked_to_stop.then"]);
+    assert_eq!(
+        run.phrase_keys,
+        ["prompt.held", "stop_turn.asked_to_stop.then"]
+    );
 }
 
 #[test]
@@ -374,7 +390,7 @@ fn a_turn_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
     assert!(run.machine.connection().is_stopping);
     run.person_request(&PersonRequest::Abandon);
     assert_eq!(run.kinds().last().unwrap(), "session.cancelled");
-    assert_eq!(run.told.last(), Some(&"prompt.next"));
+    assert_eq!(run.phrase_keys.last(), Some(&"prompt.next"));
     assert_eq!(run.posted().1["parts"][0]["text"], "next");
     assert_eq!(run.faults, Vec::<String>::new());
 }
@@ -383,13 +399,16 @@ fn a_turn_that_does_not_stop_can_be_left_and_the_next_prompt_is_sent() {
 fn a_prompt_whose_turn_does_not_begin_can_be_stopped_like_a_turn() {
     let mut run = OpencodeRig::busy();
     run.rests("ses_a");
-    run.told.clear();
+    run.phrase_keys.clear();
     run.person_request(&PersonRequest::Prompt("first".to_owned()));
     run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
     assert!(run.machine.connection().in_turn);
     run.person_request(&PersonRequest::Prompt("second".to_owned()));
     run.person_request(&PersonRequest::Stop);
-    assert_eq!(run.told, ["prompt.held", "prompt.given_up", "prompt.next"]);
+    assert_eq!(
+        run.phrase_keys,
+        ["prompt.held", "prompt.given_up", "prompt.next"]
+    );
     assert_eq!(run.posted().1["parts"][0]["text"], "second");
     assert_eq!(run.faults, Vec::<String>::new());
 }

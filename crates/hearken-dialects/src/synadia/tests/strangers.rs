@@ -32,7 +32,7 @@ fn strangers_can_neither_fill_the_memory_nor_take_a_name() {
     let different: BTreeSet<&&str> = names.iter().collect();
     assert_eq!(different.len(), 256);
     assert_eq!(
-        bench.told,
+        bench.phrase_keys,
         ["synadia.unfit", "synadia.too_many", "synadia.there"]
     );
     // Unknown heartbeats lead to one search, however many come.
