@@ -55,7 +55,7 @@ impl FullFace {
             until: EndCondition::Asked,
             keys: KeyRing::default(),
             seed: 1,
-            keeps: true,
+            is_recorded: true,
             sources: vec![SourceSetup {
                 name: "one".into(),
                 answerable: true,

@@ -226,7 +226,7 @@ impl Core {
 
     fn announce(&mut self, text: &str) {
         for change in &self.changes(text) {
-            black_box(self.announcer.tell(change, &self.sessions));
+            black_box(self.announcer.announce(change, &self.sessions));
         }
     }
 }
@@ -254,7 +254,7 @@ impl WholePipeline {
             until: EndCondition::Asked,
             keys: KeyRing::default(),
             seed: 1,
-            keeps: false,
+            is_recorded: false,
             sources: vec![SourceSetup {
                 name: "flood".to_owned(),
                 answerable: true,

@@ -214,13 +214,13 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                     output.catch_up().await;
                 }
                 let reply = match &input {
-                    Input::Stroke(Stroke { what: TerminalInput::Place(_, column), read }) => output.replied(*column, *read, &app),
+                    Input::Stroke(Stroke { input: TerminalInput::Place(_, column), read }) => output.replied(*column, *read, &app),
                     _ => None,
                 };
                 match reply {
                     Some(shown) => queue.extend(shown),
                     None => queue.push(match input {
-                        Input::Stroke(Stroke { what: TerminalInput::Click(column, row), read }) => {
+                        Input::Stroke(Stroke { input: TerminalInput::Click(column, row), read }) => {
                             output.clicked((column, row), read)
                         }
                         other => other,
@@ -391,7 +391,7 @@ async fn take_replies(inputs: &mut Inputs, output: &mut FaceOutput, app: &App) -
     while output.awaits_reply() {
         tokio::select! {
             input = inputs.next() => match input {
-                Input::Stroke(Stroke { what: TerminalInput::Place(_, column), read }) => {
+                Input::Stroke(Stroke { input: TerminalInput::Place(_, column), read }) => {
                     output.replied(column, read, app);
                 }
                 Input::Stroke(_) | Input::Line { .. } | Input::LineBegun | Input::LineLeft => {}

@@ -352,7 +352,10 @@ impl Witness {
                 ChangeKind::QuestionOpened(id) => {
                     assert!(self.asked.insert(*id), "{id:?} raised twice")
                 }
-                ChangeKind::QuestionClosed { question, how } => {
+                ChangeKind::QuestionClosed {
+                    question,
+                    reason: how,
+                } => {
                     assert!(
                         self.asked.contains(question),
                         "only what was raised is closed: {question:?} {how:?} {changes:#?}"

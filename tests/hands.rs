@@ -117,7 +117,7 @@ fn app(dialect: Dialect, carrier: TransportKind, phrases: &Arc<Phrases>) -> App 
         until: EndCondition::Asked,
         keys: KeyRing::default(),
         seed: 7,
-        keeps: true,
+        is_recorded: true,
         sources: vec![SourceSetup {
             name: "one".into(),
             answerable: true,

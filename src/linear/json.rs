@@ -210,17 +210,17 @@ fn answers(question: &Question) -> Vec<String> {
     match &question.body {
         QuestionBody::Confirmation(asked) => {
             let mut lines = Vec::new();
-            let others = asked.others().count();
-            if asked.takes(&Decision::Accept) {
+            let others = asked.further_decisions().count();
+            if asked.accepts(&Decision::Accept) {
                 lines.push(format!("y {number}"));
             }
             lines.extend((1..=others).map(|at| format!("o {number} {at}")));
             // The meaning of any other decision is not known: it requires the second step whatever
             // the risk.
-            if others > 0 || (asked.takes(&Decision::Accept) && takes_two_steps(question)) {
+            if others > 0 || (asked.accepts(&Decision::Accept) && takes_two_steps(question)) {
                 lines.push(format!("c {number}"));
             }
-            if asked.takes(&Decision::Reject) {
+            if asked.accepts(&Decision::Reject) {
                 lines.push(format!("n {number}"));
                 lines.push(format!("r #{number} TEXT"));
             }

@@ -115,7 +115,7 @@ fn of_news(app: &App) -> Vec<&'static str> {
     if news().any(|told| told.kind == AnnouncementKind::Output && told.is_agents_text()) {
         words.push("keys.whole_turn");
     }
-    if news().any(|told| app.brings(told)) {
+    if news().any(|told| app.has_call_results(told)) {
         words.push("keys.output");
     }
     if app
@@ -148,7 +148,7 @@ fn confirming(app: &App) -> Vec<String> {
 
 fn takes_reject(question: &Question) -> bool {
     match &question.body {
-        QuestionBody::Confirmation(asked) => asked.takes(&Decision::Reject),
+        QuestionBody::Confirmation(asked) => asked.accepts(&Decision::Reject),
         QuestionBody::Clarification(_) => false,
     }
 }
@@ -172,19 +172,19 @@ fn answer_keys(app: &App, question: &Question, change: bool) -> Vec<&'static str
     match &question.body {
         QuestionBody::Confirmation(asked) => {
             let mut words = Vec::new();
-            if asked.takes(&Decision::Accept) {
+            if asked.accepts(&Decision::Accept) {
                 words.push(match app.accepts_in_two_steps(question) {
                     true => "keys.accept_twice",
                     false => "keys.accept",
                 });
             }
-            if asked.takes(&Decision::Reject) {
+            if asked.accepts(&Decision::Reject) {
                 words.push("keys.reject");
             }
             if change {
                 words.push("keys.change");
             }
-            if asked.others().next().is_some() {
+            if asked.further_decisions().next().is_some() {
                 words.push("keys.choice");
             }
             words.push("keys.details");

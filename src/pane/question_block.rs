@@ -306,7 +306,7 @@ fn cut(question: &Question, in_full: bool, width: u16, rows: &[PaneRow], starts:
     let mut cut = DefaultHasher::new();
     (in_full, width, rows.len(), starts).hash(&mut cut);
     (
-        question.standing,
+        question.reach,
         &question.token_use,
         takes_two_steps(question),
     )

@@ -58,7 +58,7 @@ fn app_under(config: Config) -> (App, Now) {
         until: EndCondition::Asked,
         keys: KeyRing::default(),
         seed: 1,
-        keeps: true,
+        is_recorded: true,
         sources: vec![SourceSetup {
             name: "one".into(),
             answerable: true,

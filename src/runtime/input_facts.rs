@@ -207,7 +207,7 @@ impl Inputs {
 
 fn is_suspend(stroke: &Stroke) -> bool {
     let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
-    stroke.what == TerminalInput::Key(suspend)
+    stroke.input == TerminalInput::Key(suspend)
 }
 
 /// Waits until the terminal is gone.

@@ -156,7 +156,7 @@ impl KeyLines {
         }
         for _ in 0..TYPED_AHEAD {
             match self.keys.take() {
-                Some(stroke) if matches!(stroke.what, TerminalInput::Place(..)) => {
+                Some(stroke) if matches!(stroke.input, TerminalInput::Place(..)) => {
                     self.replies.push_back(stroke);
                 }
                 Some(stroke) => self.typing.note(stroke.read),
@@ -167,7 +167,7 @@ impl KeyLines {
 
     fn stroke(&mut self, stroke: Stroke) -> Input {
         let read = stroke.read;
-        match stroke.what {
+        match stroke.input {
             TerminalInput::Key(key) if self.scans(key) => Input::Stroke(stroke),
             // In a mode of another program's, it comes as a key.
             TerminalInput::Key(key) if is_interrupt(key) => {

@@ -106,7 +106,7 @@ async fn follow(
     };
     // Neither standard input nor rules in the settings give answers here.
     plan.setup.lines = None;
-    plan.setup.keeps = true;
+    plan.setup.is_recorded = true;
     plan.setup.config.policy.clear();
     let mut feeds = SourceFeeds::open(plan.feeds, plan.links)?;
     let mut app = App::new(plan.setup);

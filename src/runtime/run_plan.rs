@@ -567,7 +567,7 @@ fn plan(
             until,
             keys: trusted,
             seed,
-            keeps: options.record.is_some(),
+            is_recorded: options.record.is_some(),
             sources,
         },
     })

@@ -132,7 +132,7 @@ impl Stage {
             until: EndCondition::Asked,
             keys: KeyRing::default(),
             seed: 1,
-            keeps: true,
+            is_recorded: true,
             sources: vec![SourceSetup {
                 name: demo,
                 answerable: true,

@@ -65,7 +65,7 @@ pub struct ActionDetails {
     /// Why the question can only be rejected; `None` if it can also be accepted.
     pub reject_only: Option<RejectOnly>,
     /// The action of the other request with the same id; empty if there is none.
-    pub other: String,
+    pub other_request: String,
     /// Identifies the call's input and its edits, in two parts with a full stop between them; a part without data is a
     /// dash. Empty if neither is known.
     pub digest: String,
@@ -106,7 +106,9 @@ impl ActionDetails {
             &self.changed,
         ];
         let texts = lists.into_iter().flatten().chain(&self.folder);
-        texts.map(|text| text.len() + BESIDES).sum::<usize>() + self.digest.len() + self.other.len()
+        texts.map(|text| text.len() + BESIDES).sum::<usize>()
+            + self.digest.len()
+            + self.other_request.len()
     }
 
     /// Returns it as a member of the extension.
@@ -152,8 +154,8 @@ impl ActionDetails {
         if let Some((_, name)) = only {
             put("reject_only", (*name).into());
         }
-        if !self.other.is_empty() {
-            let other: String = self.other.chars().take(LONGEST_OTHER).collect();
+        if !self.other_request.is_empty() {
+            let other: String = self.other_request.chars().take(LONGEST_OTHER).collect();
             put("other", other.into());
         }
         if !self.digest.is_empty() {
@@ -211,7 +213,7 @@ impl ActionDetails {
             reject_only: text("reject_only")
                 .and_then(|name| RejectOnly::NAMES.iter().find(|(_, it)| *it == name))
                 .map(|(only, _)| *only),
-            other: text("other")
+            other_request: text("other")
                 .unwrap_or_default()
                 .chars()
                 .take(LONGEST_OTHER)
@@ -246,7 +248,7 @@ mod tests {
                 unsaid: vec!["env".to_owned()],
                 changed: vec!["command".to_owned()],
                 reject_only: Some(RejectOnly::SharedId),
-                other: "rm x".to_owned(),
+                other_request: "rm x".to_owned(),
                 digest: "ab12.-".to_owned(),
                 is_cut: false,
             };

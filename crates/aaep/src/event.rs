@@ -377,7 +377,7 @@ pub struct AwaitingConfirmation {
 
 impl AwaitingConfirmation {
     /// Returns whether the producer accepts a decision; if it lists none, it accepts accept and reject (6.3.4).
-    pub fn takes(&self, decision: &Decision) -> bool {
+    pub fn accepts(&self, decision: &Decision) -> bool {
         match decision {
             Decision::Accept | Decision::Reject if self.allowed_replies.is_empty() => true,
             Decision::Accept | Decision::Reject | Decision::Other(_) => {
@@ -387,7 +387,7 @@ impl AwaitingConfirmation {
     }
 
     /// Returns the decisions besides accept and reject that the producer accepts, in its order.
-    pub fn others(&self) -> impl Iterator<Item = &Decision> {
+    pub fn further_decisions(&self) -> impl Iterator<Item = &Decision> {
         self.allowed_replies
             .iter()
             .filter(|decision| matches!(decision, Decision::Other(_)))

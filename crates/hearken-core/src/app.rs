@@ -189,7 +189,7 @@ impl App {
                 answers: KeyResponses::default(),
                 held_announcements: HeldAnnouncements::default(),
                 signals: Signals::new(voice),
-                keeps: setup.keeps,
+                is_recorded: setup.is_recorded,
                 catching_up: BTreeMap::new(),
                 effects: Vec::new(),
             },
@@ -222,7 +222,7 @@ impl App {
                 self.link(link, event);
             }
             Input::Stroke(stroke) => {
-                match stroke.what {
+                match stroke.input {
                     TerminalInput::Key(_) => self.review.note_hand(self.cx.now.monotonic),
                     TerminalInput::Focus(on) => self.questions.focus(on),
                     TerminalInput::Wheel(up) => {

@@ -248,7 +248,7 @@ pub struct Quote {
     /// The display name of the agent.
     pub agent: Arc<str>,
     /// What the words are.
-    pub of: QuoteKind,
+    pub kind: QuoteKind,
 }
 
 /// What the quoted words are.

@@ -75,7 +75,7 @@ pub struct Setup {
     /// The seed of the random numbers that ids are made from.
     pub seed: u64,
     /// Whether messages are kept: for a recording, or for an observer that checks them ([`crate::app::Effect::Keep`]).
-    pub keeps: bool,
+    pub is_recorded: bool,
     /// The sources, in the order of the command line.
     pub sources: Vec<SourceSetup>,
 }

@@ -116,7 +116,7 @@ impl App {
                 key_help::close(cx);
                 self.questions.stop_speech(cx);
             }
-            Command::GoOn => self.tuning.go_on(cx),
+            Command::GoOn => self.tuning.resume_speech(cx),
             Command::BackSentence => self.tuning.go_back(RewindUnit::Sentence, cx),
             Command::BackParagraph => self.tuning.go_back(RewindUnit::Paragraph, cx),
             Command::SkipCode => self.review.skip_code(cx),
@@ -303,7 +303,7 @@ impl App {
             self.tuning.tell_knob(knob, None, &mut self.cx);
             if reads {
                 // Reading continues with the new setting.
-                let (_, wishes) = self.cx.queue.go_on(self.cx.now.monotonic);
+                let (_, wishes) = self.cx.queue.resume(self.cx.now.monotonic);
                 self.cx.command_voice(wishes);
             }
         }

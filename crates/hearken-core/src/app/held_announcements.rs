@@ -188,7 +188,7 @@ impl HeldAnnouncements {
     }
 
     /// Returns whether lines may be written: none is being typed, and they are not held.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn may_write(&self) -> bool {
         !self.typing && !self.are_lines_held
     }
 

@@ -113,7 +113,7 @@ pub(super) fn tell_status(waiting: usize, links: &Links, cx: &mut AppCx) {
         let of_agent = told.iter().filter(|words| words.mark == Mark::Agent);
         quotes.extend(of_agent.map(|_| Quote {
             agent: view.name.as_str().into(),
-            of: QuoteKind::Text,
+            kind: QuoteKind::Text,
         }));
         words.extend(told);
     }

@@ -194,7 +194,7 @@ impl Stage {
             until: options.until,
             keys,
             seed: 7,
-            keeps: true,
+            is_recorded: true,
             sources,
         });
         let now = Now {
@@ -404,7 +404,7 @@ impl Stage {
 
     fn strike(&mut self, what: TerminalInput) {
         let read = self.now.monotonic;
-        self.input(Input::Stroke(Stroke { what, read }));
+        self.input(Input::Stroke(Stroke { input: what, read }));
     }
 
     fn type_line(&mut self, text: &str) {

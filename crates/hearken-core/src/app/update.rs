@@ -53,11 +53,11 @@ impl App {
                     self.carry_out(link, wishes);
                 }
                 AppFact::Submitted(question) => self.questions.submitted(question, &mut self.cx),
-                AppFact::Changed(changes) => self.tell(changes),
+                AppFact::Changed(changes) => self.announce(changes),
                 AppFact::Applied(link, changes, number) => self.applied(link, changes, number),
                 AppFact::Release(link) => {
                     let changes = self.cx.sessions.release_link(link, self.cx.now);
-                    self.tell(changes);
+                    self.announce(changes);
                 }
                 AppFact::CarryOut(link, wishes) => self.carry_out(link, wishes),
                 AppFact::Unread(link, why, times) => {
@@ -69,7 +69,7 @@ impl App {
                 AppFact::ReadOn => self.read_on(),
                 AppFact::ReadOut => self.read_to_its_end(),
                 AppFact::Link(link, step) => {
-                    let facts = self.links.go_on(link, step, &mut self.cx);
+                    let facts = self.links.next_step(link, step, &mut self.cx);
                     self.pass(facts);
                 }
                 AppFact::Heard(link, agent) => self.prompts.heard(link, &agent, self.cx.now),
@@ -191,7 +191,7 @@ impl App {
                 None
             }
         });
-        self.tell(changes);
+        self.announce(changes);
         // Many sessions may come in one fact.
         let facts = self.fleet.count(&self.links, &mut self.cx);
         self.pass(facts);
@@ -256,7 +256,7 @@ impl App {
     }
 
     /// Turns changes of sessions into announcements, with everything that depends on them.
-    fn tell(&mut self, mut changes: Vec<Change>) {
+    fn announce(&mut self, mut changes: Vec<Change>) {
         for change in &mut changes {
             self.links.excuse(change);
             self.prompts.number_session(&change.key, &self.links);
@@ -300,7 +300,7 @@ impl App {
             {
                 continue;
             }
-            for announcement in self.cx.announcer.tell(change, &self.cx.sessions) {
+            for announcement in self.cx.announcer.announce(change, &self.cx.sessions) {
                 self.cx.emit(announcement);
             }
             if let ChangeKind::QuestionDoubted(id) = &change.kind
@@ -374,7 +374,7 @@ impl App {
             Timer::Frame => self.read_on(),
             Timer::Sessions => {
                 let changes = self.cx.sessions.tick(self.cx.now);
-                self.tell(changes);
+                self.announce(changes);
             }
             Timer::Stream => {
                 for announcement in self.cx.announcer.tick(self.cx.now, &self.cx.sessions) {

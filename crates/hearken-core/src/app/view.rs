@@ -14,7 +14,7 @@ use crate::session::{Question, QuestionBody, QuestionId, Session, Sessions};
 use super::App;
 use super::questions::shown_question::{QuestionVisibility, ShownQuestion};
 use super::review::Hit;
-use super::review::part_reading::{ChangeRead, brings};
+use super::review::part_reading::{ChangeRead, has_call_results};
 use super::signals::VoiceState;
 use super::{Activity, LinkView, NearbyCommands};
 
@@ -263,8 +263,8 @@ impl App {
     }
 
     /// Returns whether an announcement has a call's output or changes that can be read.
-    pub fn brings(&self, told: &Announcement) -> bool {
-        brings(told, &self.cx.sessions)
+    pub fn has_call_results(&self, told: &Announcement) -> bool {
+        has_call_results(told, &self.cx.sessions)
     }
 
     /// Returns the hit under review; `None` if something else is.
@@ -396,7 +396,7 @@ impl App {
 
     /// Returns the label of quoted words, with the agent's name or without.
     pub fn label_of_quote(&self, quote: &Quote, is_named: bool) -> String {
-        let key = match quote.of {
+        let key = match quote.kind {
             QuoteKind::Text => "label.output",
             QuoteKind::Matter => "label.shows",
             QuoteKind::Call => "label.runs",

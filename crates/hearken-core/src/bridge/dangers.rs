@@ -30,7 +30,7 @@ impl Bridge {
                 ChangeKind::Danger(danger) => self.report_danger(change, danger, now),
                 ChangeKind::QuestionClosed {
                     question,
-                    how: CloseReason::ToolWentOn { how },
+                    reason: CloseReason::ToolWentOn { event: how },
                 } => self.report_decided(*question, *how, now),
                 _ => {}
             }

@@ -177,7 +177,7 @@ impl Bridge {
             Some(question) if !question.is_open() => {
                 return self.outcome(number, RequestOutcome::Closed);
             }
-            Some(question) => match question.standing {
+            Some(question) => match question.reach {
                 AnswerReach::Live | AnswerReach::Resumed => None,
                 AnswerReach::NotAnswerable => Some(RequestFault::OnlySeen),
                 AnswerReach::LinkLost => Some(RequestFault::Lost),

@@ -23,7 +23,7 @@ pub struct RecordedExtra {
     /// The link.
     pub link: usize,
     /// What happened.
-    pub what: LinkHistory,
+    pub history: LinkHistory,
 }
 
 /// What happened beside the events.
@@ -74,13 +74,13 @@ impl Links {
         now: Now,
     ) -> Vec<DialectOutput> {
         if capture.is_at_work() {
-            return match &one.what {
+            return match &one.history {
                 LinkHistory::Changed(change) => capture.changed(*change, now),
                 LinkHistory::Arrived(_) => Vec::new(),
             };
         }
         let translator = self.translators.entry(one.link).or_default();
-        match &one.what {
+        match &one.history {
             LinkHistory::Changed(change) => translator.changed(*change, now),
             LinkHistory::Arrived(text) if translator.takes(text) => translator.text(text, now),
             LinkHistory::Arrived(_) => Vec::new(),

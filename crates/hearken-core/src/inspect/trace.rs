@@ -301,7 +301,7 @@ impl Tracer {
             let now = self.clock.clone().at(Some(one.at));
             let out = self.links.feed(&one, &mut self.translator, now);
             // The text that arrived became the next event.
-            let line = match one.what {
+            let line = match one.history {
                 LinkHistory::Arrived(_) => one.after + 1,
                 LinkHistory::Changed(_) => one.after.max(1),
             };

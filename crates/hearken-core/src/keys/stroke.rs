@@ -8,7 +8,7 @@ use crossterm::event::KeyEvent;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stroke {
     /// What it is.
-    pub what: TerminalInput,
+    pub input: TerminalInput,
     /// When its last byte was read, on the monotonic clock. It is judged by that time, however late it is
     /// handled.
     pub read: Duration,
@@ -40,7 +40,7 @@ impl Stroke {
     /// Creates the stroke of a key.
     pub fn key(key: KeyEvent, read: Duration) -> Self {
         Self {
-            what: TerminalInput::Key(key),
+            input: TerminalInput::Key(key),
             read,
         }
     }

@@ -520,7 +520,7 @@ impl KeyReader {
     /// Adds a stroke, preceded by noise for an earlier read of its bytes, when a hand was at work.
     fn end(&mut self, what: TerminalInput, read: Duration, strokes: &mut Vec<Stroke>) {
         let noise = |read| Stroke {
-            what: TerminalInput::Noise,
+            input: TerminalInput::Noise,
             read,
         };
         // The terminal's own reply may arrive in pieces: no hand is at work.
@@ -533,9 +533,9 @@ impl KeyReader {
             // A whole report does not show a hand at work, but a sequence in pieces does.
             strokes.push(noise(read));
         }
-        let stroke = Stroke { what, read };
+        let stroke = Stroke { input: what, read };
         // A thousand stray bytes of one read are reported once.
-        if stroke.what != TerminalInput::Noise || strokes.last() != Some(&stroke) {
+        if stroke.input != TerminalInput::Noise || strokes.last() != Some(&stroke) {
             strokes.push(stroke);
         }
     }

@@ -49,7 +49,9 @@ impl Sessions {
                 return false;
             };
             let given = brings.given.or_else(|| question.reply.given().cloned());
-            let how = brings.how.or_else(|| question.reply.closing().cloned());
+            let how = brings
+                .how
+                .or_else(|| question.reply.close_reason().cloned());
             let Some(next) = ReplyState::enter(to, given, how) else {
                 return false;
             };
@@ -178,7 +180,7 @@ impl Sessions {
         let Some(question) = self.questions.get(id) else {
             return Vec::new();
         };
-        if question.reply.closing() == Some(&CloseReason::SessionEnded) {
+        if question.reply.close_reason() == Some(&CloseReason::SessionEnded) {
             let danger = Danger::AnsweredAfterEnd { question: id };
             return vec![self.bare_change(question, now, ChangeKind::Danger(danger))];
         }

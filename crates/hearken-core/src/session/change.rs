@@ -119,7 +119,7 @@ pub enum ChangeKind {
         /// The question.
         question: QuestionId,
         /// What closed it.
-        how: CloseReason,
+        reason: CloseReason,
     },
     /// The agent asks somebody else to take over.
     Handoff(HandoffRequested),

@@ -95,7 +95,7 @@ pub enum CloseReason {
     /// The linked tool continued.
     ToolWentOn {
         /// What happened to it.
-        how: ToolEvent,
+        event: ToolEvent,
     },
     /// The session ended.
     SessionEnded,
@@ -145,15 +145,15 @@ impl CloseReason {
         match self {
             Self::StateLeft { to } if to == "calling_tool" => Some(Decision::Accept),
             Self::ToolWentOn {
-                how: ToolEvent::Invoked | ToolEvent::Succeeded,
+                event: ToolEvent::Invoked | ToolEvent::Succeeded,
             } => Some(Decision::Accept),
             Self::ToolWentOn {
-                how: ToolEvent::Failed,
+                event: ToolEvent::Failed,
             } => Some(Decision::Reject),
             Self::AnsweredBy { decision, .. } => decision.clone(),
             Self::StateLeft { .. }
             | Self::ToolWentOn {
-                how: ToolEvent::TimedOut | ToolEvent::SessionEnded,
+                event: ToolEvent::TimedOut | ToolEvent::SessionEnded,
             }
             | Self::SessionEnded
             | Self::AskedAgain
@@ -232,7 +232,7 @@ pub struct Question {
     /// The progress of the answer.
     pub reply: ReplyState,
     /// Whether an answer can reach the asker.
-    pub standing: AnswerReach,
+    pub reach: AnswerReach,
     /// Whether unstated properties require no second step.
     pub(super) eased: bool,
     /// Whether it was reported that its call does something else.
@@ -308,7 +308,7 @@ impl ReplyState {
     }
 
     /// Returns what closed the question.
-    pub fn closing(&self) -> Option<&CloseReason> {
+    pub fn close_reason(&self) -> Option<&CloseReason> {
         match self {
             Self::Settling(_, how)
             | Self::Resolved(_, how)
@@ -349,12 +349,12 @@ impl ReplyState {
 impl Question {
     /// Returns whether the question is still open: it may be answered, or its fate is unknown.
     pub fn is_open(&self) -> bool {
-        self.reply.closing().is_none()
+        self.reply.close_reason().is_none()
     }
 
     /// Returns whether an answer is wanted and can be given.
     pub fn is_answerable(&self) -> bool {
-        self.standing.reaches()
+        self.reach.reaches()
             && self.body.token().is_some()
             && !matches!(self.token_use, TokenUse::Shared { .. })
             && matches!(
@@ -474,7 +474,7 @@ impl Question {
                     || self.shares_token
                     || self.replaces.is_some()
                     || !asked.names_action
-                    || self.standing == AnswerReach::Resumed
+                    || self.reach == AnswerReach::Resumed
                     || !(self.may_be_unstated() || (mild && said_reversible))
                     || self.is_cut()
                     || self.turns_its_direction()

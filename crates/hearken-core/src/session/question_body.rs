@@ -60,7 +60,7 @@ impl QuestionBody {
     /// Returns how many answers can be chosen by number.
     pub fn choices(&self) -> usize {
         match self {
-            Self::Confirmation(asked) => asked.others().count(),
+            Self::Confirmation(asked) => asked.further_decisions().count(),
             Self::Clarification(asked) => asked.choices.len(),
         }
     }

@@ -56,10 +56,11 @@ impl Sessions {
                             revived.push(id);
                         }
                     }
-                    // It was already announced that it can be answered again.
-                    AnswerReach::Resumed => question.standing = standing,
-                    AnswerReach::Live | AnswerReach::NotAnswerable => {}
-                });
+                }
+                // It was already announced that it can be answered again.
+                AnswerReach::Resumed => question.reach = standing,
+                AnswerReach::Live | AnswerReach::NotAnswerable => {}
+            });
         }
         revived
     }
@@ -83,7 +84,7 @@ impl Sessions {
             | Event::Unknown(_) => None,
         };
         for question in self.questions.open_of(key) {
-            if question.standing == AnswerReach::LinkLost
+            if question.reach == AnswerReach::LinkLost
                 && token.is_some()
                 && question.body.token() == token
                 && !self.shown_again.contains(&question.id)
@@ -103,7 +104,7 @@ impl Sessions {
             let Some(question) = self.questions.get(id) else {
                 continue;
             };
-            if !question.is_open() || question.standing != AnswerReach::LinkLost {
+            if !question.is_open() || question.reach != AnswerReach::LinkLost {
                 continue;
             }
             let over = self
@@ -115,7 +116,7 @@ impl Sessions {
                 if question.unraised_reason.is_none() {
                     revived.push(id);
                 }
-                let resume = |question: &mut Question| question.standing = AnswerReach::Resumed;
+                let resume = |question: &mut Question| question.reach = AnswerReach::Resumed;
                 self.questions.change(id, resume);
             } else {
                 self.shown_again.push(id);
@@ -168,7 +169,10 @@ impl Sessions {
         }
         self.close(id, how.clone(), now, context.observer);
         self.follow_closing(id, overdue);
-        context.push(ChangeKind::QuestionClosed { question: id, how });
+        context.push(ChangeKind::QuestionClosed {
+            question: id,
+            reason: how,
+        });
     }
 
     /// Checks, at a session's successful end, for answers that had no consequence.
@@ -360,7 +364,7 @@ impl Sessions {
             token_use,
             asked_at: envelope.timestamp,
             reply: ReplyState::Unanswered,
-            standing: if answerable {
+            reach: if answerable {
                 AnswerReach::Live
             } else {
                 AnswerReach::NotAnswerable
@@ -437,7 +441,7 @@ impl Sessions {
             let how = CloseReason::LinkGone;
             let what = ChangeKind::QuestionClosed {
                 question: id,
-                how: how.clone(),
+                reason: how.clone(),
             };
             let change = self.bare_change(question, context.now, what);
             let was_raised = !self.is_held(id);

@@ -196,13 +196,13 @@ impl SessionStore {
     }
 
     /// Returns how many sessions are running.
-    pub(super) fn going(&self) -> usize {
+    pub(super) fn running_count(&self) -> usize {
         self.going
     }
 
     /// Returns whether any session is running.
     pub(super) fn any_goes_on(&self) -> bool {
-        self.going() > 0
+        self.running_count() > 0
     }
 
     /// Returns whether there are several agents, or any two sessions of one agent ran at the same time.

@@ -163,7 +163,7 @@ impl Sessions {
         }
         let mut unsure = Vec::new();
         for id in self.open_on(link, AnswerReach::reaches) {
-            let lost = |question: &mut Question| question.standing = AnswerReach::LinkLost;
+            let lost = |question: &mut Question| question.reach = AnswerReach::LinkLost;
             self.questions.change(id, lost);
             // A held question was never raised: its state is announced when it is raised.
             if !self.is_held(id) {
@@ -181,7 +181,7 @@ impl Sessions {
         let lost = self.open_on(link, |standing| standing == AnswerReach::LinkLost);
         for id in &lost {
             self.questions
-                .change(*id, |question| question.standing = standing);
+                .change(*id, |question| question.reach = standing);
         }
         let back = lost.iter().filter_map(|id| self.raised(*id));
         back.filter(|question| question.is_answerable())
@@ -194,7 +194,7 @@ impl Sessions {
     /// Returns the open questions of a link with a certain standing.
     fn open_on(&self, link: LinkId, is_so: impl Fn(AnswerReach) -> bool) -> Vec<QuestionId> {
         let of_it = |question: &&Question| {
-            question.key.link == link && question.is_open() && is_so(question.standing)
+            question.key.link == link && question.is_open() && is_so(question.reach)
         };
         let questions = self.questions.values().filter(of_it);
         questions.map(|question| question.id).collect()
@@ -250,7 +250,7 @@ impl Sessions {
             self.close(question.id, how.clone(), now, &mut NoObserver);
             let what = ChangeKind::QuestionClosed {
                 question: question.id,
-                how: how.clone(),
+                reason: how.clone(),
             };
             changes.push(self.bare_change(&question, now, what));
         }
@@ -414,7 +414,7 @@ impl Sessions {
     }
 
     /// Returns a count that grows with each change of a question.
-    pub fn asking(&self) -> u64 {
+    pub fn questions_version(&self) -> u64 {
         self.questions.changes()
     }
 
@@ -431,7 +431,7 @@ impl Sessions {
 
     /// Returns how many sessions are running.
     pub fn running(&self) -> usize {
-        self.sessions.going()
+        self.sessions.running_count()
     }
 
     /// Returns one session.
@@ -510,7 +510,7 @@ impl Sessions {
 
     /// Returns a count that grows with every change in what distinguishes agents and their runs: which exist, their
     /// names, and their requests.
-    pub fn naming(&self) -> u64 {
+    pub fn naming_version(&self) -> u64 {
         self.sessions.naming()
     }
 

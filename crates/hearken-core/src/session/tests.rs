@@ -176,7 +176,10 @@ fn anomalies(what: &[ChangeKind]) -> Vec<AnomalyKind> {
 
 fn closed(what: &[ChangeKind]) -> Option<(QuestionId, CloseReason)> {
     what.iter().find_map(|what| match what {
-        ChangeKind::QuestionClosed { question, how } => Some((*question, how.clone())),
+        ChangeKind::QuestionClosed {
+            question,
+            reason: how,
+        } => Some((*question, how.clone())),
         _ => None,
     })
 }
@@ -204,7 +207,7 @@ fn an_accepted_email_as_the_minimal_producer_sends_it() {
         Some((
             id,
             CloseReason::ToolWentOn {
-                how: ToolEvent::Succeeded
+                event: ToolEvent::Succeeded
             }
         ))
     );

@@ -73,7 +73,7 @@ impl Sessions {
     /// Returns whether a question's time still matters: until it is answered here, and while its link is lost. After an
     /// answer only the agent's events show the end.
     fn counts(question: &Question) -> bool {
-        let matters = match question.standing {
+        let matters = match question.reach {
             AnswerReach::Live | AnswerReach::Resumed => {
                 matches!(question.reply, ReplyState::Unanswered)
             }
@@ -131,7 +131,7 @@ impl Sessions {
             let left = expires.saturating_sub(now.monotonic);
             let id = question.id;
             if left.is_zero() {
-                if question.standing.reaches() {
+                if question.reach.reaches() {
                     let nothing = TransitionData::default();
                     self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut NoObserver);
                     self.note_decided(id);
@@ -151,7 +151,10 @@ impl Sessions {
                         CloseReason::Unheard
                     };
                     self.close(id, how.clone(), now, &mut NoObserver);
-                    let what = ChangeKind::QuestionClosed { question: id, how };
+                    let what = ChangeKind::QuestionClosed {
+                        question: id,
+                        reason: how,
+                    };
                     changes.push(self.bare_change(&question, now, what));
                 }
             } else if self.is_age_known(&question)
@@ -165,7 +168,7 @@ impl Sessions {
                         question.warned = which;
                     }
                 });
-                if question.standing.reaches() {
+                if question.reach.reaches() {
                     changes.push(self.bare_change(
                         &question,
                         now,

@@ -151,7 +151,7 @@ impl Sessions {
             (Some(id), _) | (None, Consent::Asked(id)) => {
                 if self.questions.get(id).is_some_and(Question::is_open) {
                     let how = ToolEvent::Invoked;
-                    self.close_told(context, id, CloseReason::ToolWentOn { how });
+                    self.close_told(context, id, CloseReason::ToolWentOn { event: how });
                 }
             }
             (None, Consent::NotNeeded | Consent::Missing(_) | Consent::MissingTold(_)) => {
@@ -259,7 +259,7 @@ impl Sessions {
         let how = ToolEvent::completed(&event.status);
         context.push(ChangeKind::ToolCompleted { event, elapsed });
         match linked {
-            Some(id) => self.close_told(context, id, CloseReason::ToolWentOn { how }),
+            Some(id) => self.close_told(context, id, CloseReason::ToolWentOn { event: how }),
             None => self.perhaps_resolved(context),
         }
     }

@@ -186,8 +186,8 @@ impl Sessions {
                 .get(&question.key.link)
                 .is_some_and(LinkState::is_down);
             // The connection that delivered it broke; the current one may know more.
-            if question.standing == AnswerReach::LinkLost && !down {
-                question.standing = AnswerReach::Resumed;
+            if question.reach == AnswerReach::LinkLost && !down {
+                question.reach = AnswerReach::Resumed;
             }
         });
         let Some(question) = self.questions.get(id) else {
@@ -230,15 +230,14 @@ impl Sessions {
         for (id, why) in held {
             match why {
                 UnraisedReason::Replay => {
-                    self.questions
-                        .change(id, |question| match question.standing {
-                            // It could never be answered here, and is raised as such when it is due.
-                            AnswerReach::NotAnswerable => {}
-                            AnswerReach::Live | AnswerReach::LinkLost | AnswerReach::Resumed => {
-                                question.unraised_reason = None;
-                                question.standing = AnswerReach::Live;
-                            }
-                        });
+                    self.questions.change(id, |question| match question.reach {
+                        // It could never be answered here, and is raised as such when it is due.
+                        AnswerReach::NotAnswerable => {}
+                        AnswerReach::Live | AnswerReach::LinkLost | AnswerReach::Resumed => {
+                            question.unraised_reason = None;
+                            question.reach = AnswerReach::Live;
+                        }
+                    });
                 }
                 UnraisedReason::Room => {
                     self.questions.remove(id);

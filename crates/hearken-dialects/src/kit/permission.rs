@@ -205,7 +205,7 @@ impl Permission {
             action_details: Some(ActionDetails {
                 changed: self.changed.clone(),
                 reject_only: self.only(call),
-                other: self.other.clone(),
+                other_request: self.other.clone(),
                 is_cut: deed.is_cut || self.is_doubtful,
                 ..deed
             }),

@@ -55,7 +55,7 @@ impl Announcer {
         let Some(own) = sessions.get(key) else {
             return self.name_of_agent(key, agent, sessions).into();
         };
-        let naming = sessions.naming();
+        let naming = sessions.naming_version();
         if let Some(known) = self.last.borrow().name(naming, own, agent) {
             return known;
         }

@@ -54,7 +54,7 @@ impl Announcer {
             ];
             self.phrases.text("question.choice", &args)
         };
-        let choices: Vec<String> = asked.others().enumerate().map(choice).collect();
+        let choices: Vec<String> = asked.further_decisions().enumerate().map(choice).collect();
         choices.join(" ")
     }
 
@@ -175,14 +175,14 @@ impl Announcer {
                     ),
                 };
                 let mut ways = Vec::new();
-                if asked.takes(&Decision::Accept) {
+                if asked.accepts(&Decision::Accept) {
                     ways.push(self.said(accept, &n()).told(length));
                 }
-                if asked.takes(&Decision::Reject) {
+                if asked.accepts(&Decision::Reject) {
                     ways.push(self.said(reject, &n()).told(length));
                 }
                 // An agent's own names for its answers are never shortened.
-                for (at, other) in asked.others().enumerate() {
+                for (at, other) in asked.further_decisions().enumerate() {
                     let args = [
                         ("n", Arg::own(question.id.0)),
                         ("i", Arg::own(at + 1)),

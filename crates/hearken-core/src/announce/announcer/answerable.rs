@@ -41,7 +41,7 @@ impl Explained {
 
 /// Returns the key of the reason why a question can't be answered; `None` if it can.
 pub(super) fn unanswerable(question: &Question) -> Option<&'static str> {
-    match (question.standing, question.body.token()) {
+    match (question.reach, question.body.token()) {
         (AnswerReach::NotAnswerable, _) => Some("question.one_way"),
         (AnswerReach::Live | AnswerReach::Resumed | AnswerReach::LinkLost, None) => {
             Some("question.no_token")

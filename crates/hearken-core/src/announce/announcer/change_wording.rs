@@ -124,14 +124,15 @@ impl Announcer {
                         .about(QuestionRelation::Tells(*id))
                 })?
             }
-            ChangeKind::QuestionClosed { question: id, how } => {
-                self.question_draft(*id, sessions, |question| {
-                    let (segments, aloud) = self.settled(question, how);
-                    Draft::new(Class::Outcome, self.kind_of(question), segments)
-                        .about(QuestionRelation::Tells(*id))
-                        .aloud(aloud)
-                })?
-            }
+            ChangeKind::QuestionClosed {
+                question: id,
+                reason: how,
+            } => self.question_draft(*id, sessions, |question| {
+                let (segments, aloud) = self.settled(question, how);
+                Draft::new(Class::Outcome, self.kind_of(question), segments)
+                    .about(QuestionRelation::Tells(*id))
+                    .aloud(aloud)
+            })?,
             // Text is cut into sentences elsewhere.
             ChangeKind::Output { .. } => return None,
         })

@@ -202,7 +202,7 @@ impl Announcer {
             .attached
             .action_details
             .as_ref()
-            .map_or("", |deed| deed.other.as_str());
+            .map_or("", |deed| deed.other_request.as_str());
         let key = match question.reject_only() {
             None => return String::new(),
             Some(RejectOnly::Silent) => "question.silent",

@@ -98,7 +98,7 @@ impl Announcer {
         {
             doubts.push(text("question.unnamed"));
         }
-        match question.standing {
+        match question.reach {
             AnswerReach::LinkLost | AnswerReach::Resumed => {
                 doubts.push(text("question.perhaps_answered"))
             }

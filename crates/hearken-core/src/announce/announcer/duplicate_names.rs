@@ -73,7 +73,7 @@ pub(super) struct Namesakes {
 impl Namesakes {
     /// Counts what changed since the last call.
     pub(super) fn follow(&mut self, sessions: &Sessions, looks: &NameCache) {
-        let naming = sessions.naming();
+        let naming = sessions.naming_version();
         if naming == self.naming {
             return;
         }

@@ -224,7 +224,7 @@ impl Announcer {
     }
 
     /// Turns one change into its announcements.
-    pub fn tell(&mut self, change: &Change, sessions: &Sessions) -> NewAnnouncements {
+    pub fn announce(&mut self, change: &Change, sessions: &Sessions) -> NewAnnouncements {
         self.wall = Some(change.at.wall);
         let mut told = NewAnnouncements::new();
         match &change.kind {

@@ -19,7 +19,7 @@ impl Announcer {
 
     /// Words the end of a question, for a person who answers it too late; empty if it is still open.
     pub fn over(&self, question: &Question) -> String {
-        let Some(how) = question.reply.closing() else {
+        let Some(how) = question.reply.close_reason() else {
             return String::new();
         };
         let (closed, args) = self.closed_phrase(question, how);

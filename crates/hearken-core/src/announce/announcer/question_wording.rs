@@ -105,7 +105,7 @@ impl Announcer {
         longest: usize,
     ) -> Vec<Segment> {
         if again {
-            let key = match question.standing {
+            let key = match question.reach {
                 AnswerReach::Resumed => "question.again.perhaps",
                 AnswerReach::Live | AnswerReach::LinkLost | AnswerReach::NotAnswerable => {
                     "question.again"
@@ -377,7 +377,7 @@ impl Announcer {
         left: Option<TimeLeft>,
         longest: usize,
     ) -> Vec<Segment> {
-        let Some(left) = left.filter(|_| question.standing.reaches()) else {
+        let Some(left) = left.filter(|_| question.reach.reaches()) else {
             return Vec::new();
         };
         if let TimeLeft::Unknown = left {
@@ -408,7 +408,7 @@ impl Announcer {
         let QuestionBody::Confirmation(asked) = &question.body else {
             return String::new();
         };
-        let Some(left) = left.filter(|_| question.standing.reaches()) else {
+        let Some(left) = left.filter(|_| question.reach.reaches()) else {
             return String::new();
         };
         let key = match (&asked.default_decision, left) {

@@ -85,7 +85,7 @@ impl AppCx {
         let step = step.map(|step| (step.question(), step.since()));
         let step = step.filter(|_| self.face.manner() != AnswerMethod::Program);
         if self.held_announcements.decide(step, self.now.monotonic)
-            && self.held_announcements.goes_on()
+            && self.held_announcements.may_write()
         {
             self.write_waiting();
         }

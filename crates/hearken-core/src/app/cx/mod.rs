@@ -49,7 +49,7 @@ pub(super) struct AppCx {
     pub(super) held_announcements: HeldAnnouncements,
     pub(super) signals: Signals,
     /// Whether a recording is made.
-    pub(super) keeps: bool,
+    pub(super) is_recorded: bool,
     /// The links on which missed messages are arriving, each with the announcement from which they are counted.
     /// Of these messages, only what is urgent is announced.
     pub(super) catching_up: BTreeMap<LinkId, AnnouncementId>,

@@ -107,7 +107,7 @@ impl AppCx {
         let name = (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);
         let quote = |_| Quote {
             agent: Arc::clone(&name),
-            of: QuoteKind::Call,
+            kind: QuoteKind::Call,
         };
         let quotes = titled.iter().map(quote).collect();
         (words, segments, quotes)

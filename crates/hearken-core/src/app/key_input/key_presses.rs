@@ -28,7 +28,7 @@ impl KeyInput {
         let read = stroke.read.min(cx.now.monotonic);
         // For a key, a second step is over if it had lapsed when the key was read.
         cx.end_second_step(read);
-        match stroke.what {
+        match stroke.input {
             TerminalInput::Key(key) => return self.key(key, read, scene, cx),
             TerminalInput::Paste(text) => {
                 self.hand(read, cx);

@@ -304,7 +304,7 @@ fn scan_tell(item: ScanItem, scene: ScanScene, cx: &mut AppCx) {
                 .get(at)
                 .map(|choice| cx.announcer.exact(&question, &choice.label)),
             QuestionBody::Confirmation(asked) => asked
-                .others()
+                .further_decisions()
                 .nth(at)
                 .map(|other| Arg::Own(cx.announcer.decision_words(other))),
         };
@@ -394,13 +394,13 @@ fn question_items(question: &Question) -> Vec<ScanItem> {
     let mut items = Vec::new();
     match &question.body {
         QuestionBody::Confirmation(asked) => {
-            if asked.takes(&Decision::Accept) {
+            if asked.accepts(&Decision::Accept) {
                 items.push(ScanItem::Named("accept"));
             }
-            if asked.takes(&Decision::Reject) {
+            if asked.accepts(&Decision::Reject) {
                 items.extend([ScanItem::Named("reject"), ScanItem::Named("explain")]);
             }
-            if asked.others().next().is_some() {
+            if asked.further_decisions().next().is_some() {
                 items.push(ScanItem::Named("choose"));
             }
         }

@@ -197,7 +197,7 @@ impl Links {
 
     /// Records an event as the app reads it.
     pub(super) fn keep_event(&self, id: LinkId, text: String, cx: &mut AppCx) {
-        if !cx.keeps {
+        if !cx.is_recorded {
             return;
         }
         let kept = RecordedFact::Event(text);
@@ -206,7 +206,7 @@ impl Links {
 
     /// Records a frame, if it is worded differently from the events translated from it.
     pub(super) fn keep_raw(&self, id: LinkId, frame: &str, made: &[DialectOutput], cx: &mut AppCx) {
-        if !cx.keeps {
+        if !cx.is_recorded {
             return;
         }
         let frame = dialect::bare(frame);

@@ -205,7 +205,12 @@ impl Links {
     }
 
     /// Does what comes next on a link, once everything before it is handled.
-    pub(in crate::app) fn go_on(&mut self, id: LinkId, step: LinkStep, cx: &mut AppCx) -> AppFacts {
+    pub(in crate::app) fn next_step(
+        &mut self,
+        id: LinkId,
+        step: LinkStep,
+        cx: &mut AppCx,
+    ) -> AppFacts {
         match step {
             LinkStep::After(event) => self.after_news(id, event, cx),
             LinkStep::Within(wish) => self.carry_out_within(id, wish, cx),

@@ -25,7 +25,7 @@ impl Questions {
         };
         if question.is_answerable() {
             self.call(&question, cx);
-        } else if question.standing == AnswerReach::LinkLost && cx.config.screen.bell {
+        } else if question.reach == AnswerReach::LinkLost && cx.config.screen.bell {
             // Its connection is gone again: it can't be answered now, and its time is running.
             cx.effects.push(Effect::Bell);
         }

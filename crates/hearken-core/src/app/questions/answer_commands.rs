@@ -26,7 +26,7 @@ impl Questions {
             return Vec::new();
         }
         match &question.body {
-            QuestionBody::Confirmation(asked) if !asked.takes(&Decision::Accept) => {
+            QuestionBody::Confirmation(asked) if !asked.accepts(&Decision::Accept) => {
                 self.wants(&question, cx);
                 Vec::new()
             }
@@ -84,7 +84,7 @@ impl Questions {
             return;
         };
         match &question.body {
-            QuestionBody::Confirmation(asked) if asked.takes(&Decision::Reject) => {
+            QuestionBody::Confirmation(asked) if asked.accepts(&Decision::Reject) => {
                 cx.doing = Activity::answering(question.id);
                 cx.tell_about(Class::Response, &question, "reply.reason", &[]);
             }
@@ -165,7 +165,7 @@ impl Questions {
                 }
                 None => self.wants(&question, cx),
             },
-            QuestionBody::Confirmation(asked) => match asked.others().nth(at).cloned() {
+            QuestionBody::Confirmation(asked) => match asked.further_decisions().nth(at).cloned() {
                 Some(decision) => return self.decide(&question, decision, None, cx),
                 None => self.wants(&question, cx),
             },
@@ -234,7 +234,7 @@ impl Questions {
         let QuestionBody::Confirmation(asked) = &question.body else {
             return Vec::new();
         };
-        if !asked.takes(&decision) {
+        if !asked.accepts(&decision) {
             let answer = cx.announcer.decision_words(&decision);
             let args = [("answer", Arg::Own(answer))];
             cx.tell_about(Class::Response, question, "reply.not_allowed", &args);

@@ -27,7 +27,7 @@ impl Questions {
         // Both values depend on what was heard before the speech is withdrawn.
         let was_named = named
             && takes_two_steps(question)
-            && !cx.queue.holds(QuestionRelation::Tells(question.id));
+            && !cx.queue.has_unspoken(QuestionRelation::Tells(question.id));
         let is_plain = self.is_plain(question, cx);
         cx.withdraw(question.id);
         let n = ("n", Arg::own(question.id.0));
@@ -41,7 +41,7 @@ impl Questions {
             }
         );
         // Whoever takes the second step has heard it there.
-        if question.standing == AnswerReach::Resumed && !confirmed {
+        if question.reach == AnswerReach::Resumed && !confirmed {
             let args = std::slice::from_ref(&n);
             cx.tell_about(Class::Response, question, "reply.perhaps", args);
         }
@@ -95,7 +95,7 @@ impl Questions {
         let alone = number_among_several(question, cx).is_empty();
         let shown = self.shown().filter(|shown| shown.question == question.id);
         alone
-            && question.standing == AnswerReach::Live
+            && question.reach == AnswerReach::Live
             && cx.announcer.is_in_mind(question.id, cx.now)
             && shown.is_some_and(|shown| shown.since + CHANGED <= cx.now.monotonic)
     }
@@ -204,7 +204,7 @@ impl Questions {
             }
             DeliveryFailure::Unknown(_) => cx.sessions.reply_unknown(id, cx.now),
         }
-        let lives = question.is_open() && question.standing.reaches() && !is_over(question, cx);
+        let lives = question.is_open() && question.reach.reaches() && !is_over(question, cx);
         let again = lives && !fault.is_final();
         if !again {
             cx.sessions.reply_given_up(id, cx.now);
@@ -223,7 +223,7 @@ impl Questions {
             ReplyState::Perhaps(_) if refusal => "reply.perhaps.refused",
             ReplyState::Perhaps(_) if sent.is_loss_told() => "reply.perhaps.not_again",
             ReplyState::Perhaps(_) => "reply.perhaps.given_up",
-            ReplyState::Unanswered if !after.standing.reaches() => "reply.given_up.lost",
+            ReplyState::Unanswered if !after.reach.reaches() => "reply.given_up.lost",
             ReplyState::Unanswered if refusal => "reply.given_up.refused",
             ReplyState::Unanswered => "reply.given_up",
             ReplyState::Withdrawn(_) => "reply.too_late",
@@ -261,7 +261,7 @@ impl Questions {
         let Some(question) = cx.sessions.shared(sent.question()) else {
             return Vec::new();
         };
-        if !question.is_open() || !question.standing.reaches() {
+        if !question.is_open() || !question.reach.reaches() {
             not_again(&sent, &question, cx);
             return Vec::new();
         }
@@ -380,7 +380,7 @@ fn number_among_several(question: &Question, cx: &AppCx) -> Arg {
 
 /// Records a reply that is about to be sent.
 fn keep_reply(link: LinkId, request: u64, reply: &Reply, cx: &mut AppCx) {
-    if !cx.keeps {
+    if !cx.is_recorded {
         return;
     }
     // The link's dialect decides which subscription it is sent on.

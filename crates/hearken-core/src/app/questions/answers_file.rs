@@ -53,7 +53,7 @@ fn may_accept(rule: &AnswerRule, question: &Question, asked: &AwaitingConfirmati
     let risk = named(question.tool_risk().or(asked.risk_level.as_ref()));
     let final_too = question.is_irreversible() || asked.undoing() != UndoStatement::Reversible;
     rule.takes_risk()
-        && asked.takes(&Decision::Accept)
+        && asked.accepts(&Decision::Accept)
         && (risk == PolicyRisk::Low || rule.risks.contains(&risk))
         && (rule.irreversible || !final_too)
         && asked.names_action

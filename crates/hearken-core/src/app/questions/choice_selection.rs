@@ -48,7 +48,7 @@ impl Questions {
                 })
                 .collect(),
             QuestionBody::Confirmation(asked) => asked
-                .others()
+                .further_decisions()
                 .map(|decision| cx.announcer.decision_words(decision))
                 .collect(),
         }

@@ -62,7 +62,7 @@ impl Questions {
             cx.now,
             !is_plain || !accepts,
         ));
-        if question.standing == AnswerReach::Resumed {
+        if question.reach == AnswerReach::Resumed {
             let args = [("n", Arg::own(question.id.0))];
             cx.tell_about(Class::Response, question, "reply.perhaps", &args);
         }

@@ -210,7 +210,7 @@ impl Questions {
 /// Announces why an open question takes no answer.
 fn explain(question: &Question, cx: &mut AppCx) {
     let n = ("n", Arg::own(question.id.0));
-    match (question.answer(), question.standing) {
+    match (question.answer(), question.reach) {
         (Some(answer), _) if question.reply.perhaps().is_none() => {
             let answer = cx.announcer.answer_words(question, answer);
             cx.tell_about(

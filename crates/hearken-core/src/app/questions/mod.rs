@@ -177,7 +177,7 @@ impl Questions {
     /// Drops everything about closed questions.
     fn keep(&mut self, sessions: &Sessions) {
         let is_open = |id: QuestionId| sessions.question(id).is_some_and(Question::is_open);
-        let kept = std::mem::replace(&mut self.kept, sessions.asking());
+        let kept = std::mem::replace(&mut self.kept, sessions.questions_version());
         let changed = sessions.asked_since(kept);
         // A line about a question can add an entry after the question is closed.
         match changed.filter(|_| self.received.len() <= self.most_known) {

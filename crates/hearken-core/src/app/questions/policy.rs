@@ -89,9 +89,9 @@ pub(super) fn is_fit(
 ) -> bool {
     match decision {
         PolicyDecision::Leave => true,
-        PolicyDecision::Reject => asked.takes(&Decision::Reject),
+        PolicyDecision::Reject => asked.accepts(&Decision::Reject),
         PolicyDecision::Accept => {
-            asked.takes(&Decision::Accept)
+            asked.accepts(&Decision::Accept)
                 && question.reject_only().is_none()
                 && asked.risk_level == Some(RiskLevel::Low)
                 && asked.undoing() == UndoStatement::Reversible
@@ -120,7 +120,7 @@ impl Questions {
         }
         let question = cx.sessions.shared(id)?;
         // A question that may be decided already is for the person to judge.
-        let doubtful = question.standing == AnswerReach::Resumed
+        let doubtful = question.reach == AnswerReach::Resumed
             || question.token_use != TokenUse::Own
             || question.reply.perhaps().is_some();
         if doubtful || !question.is_answerable() || self.rules.answered(id) {

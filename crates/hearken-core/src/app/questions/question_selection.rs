@@ -64,7 +64,7 @@ impl Questions {
 
     /// Returns the state on which cached results about questions depend.
     fn questions_version(&self, cx: &AppCx) -> QuestionsVersion {
-        (cx.sessions.asking(), self.rules.leaving())
+        (cx.sessions.questions_version(), self.rules.leaving())
     }
 
     /// Returns whether a question can be answered, and no rule leaves it alone.

@@ -21,11 +21,11 @@ impl Questions {
             QuestionBody::Confirmation(asked) => {
                 let mut kinds: Vec<String> = [Decision::Accept, Decision::Reject]
                     .iter()
-                    .filter(|decision| asked.takes(decision))
+                    .filter(|decision| asked.accepts(decision))
                     .map(|decision| cx.announcer.decision_words(decision))
                     .collect();
-                if asked.others().next().is_some() {
-                    let count = ("count", Arg::own(asked.others().count()));
+                if asked.further_decisions().next().is_some() {
+                    let count = ("count", Arg::own(asked.further_decisions().count()));
                     kinds.push(phrases.text("reply.wants.choice", &[count]));
                 }
                 kinds

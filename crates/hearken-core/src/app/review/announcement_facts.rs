@@ -56,7 +56,7 @@ impl Review {
         segments.extend(self.changes_of(&told, cx));
         let quote = Quote {
             agent: agent.into(),
-            of: QuoteKind::Text,
+            kind: QuoteKind::Text,
         };
         cx.quote(segments, vec![quote]);
     }

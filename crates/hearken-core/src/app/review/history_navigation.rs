@@ -236,7 +236,7 @@ impl Review {
                 let words = std::mem::take(&mut turn.words);
                 let quote = Quote {
                     agent: Arc::clone(&turn.agent),
-                    of: QuoteKind::Text,
+                    kind: QuoteKind::Text,
                 };
                 let whole = turn.copied.first().map(|whole| Arc::clone(&whole.text));
                 self.reading.open_turn(turn);
@@ -256,7 +256,7 @@ impl Review {
     }
 
     /// Returns the announcement under review, or the last one.
-    pub(in crate::app) fn looked_at(&self, cx: &AppCx) -> Option<Arc<Announcement>> {
+    pub(in crate::app) fn reviewed_announcement(&self, cx: &AppCx) -> Option<Arc<Announcement>> {
         self.at()
             .and_then(|id| cx.announcer.history().get(id))
             .or_else(|| last_told(cx.announcer.history()))

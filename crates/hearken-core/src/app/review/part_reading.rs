@@ -238,7 +238,7 @@ impl Review {
     /// Reads the output and the changes of the call under review, or else of the last call before the place
     /// under review, or else of the last call.
     pub(in crate::app) fn read_output(&mut self, cx: &mut AppCx) {
-        let has_output = |told: &&Arc<Announcement>| brings(told, &cx.sessions);
+        let has_output = |told: &&Arc<Announcement>| has_call_results(told, &cx.sessions);
         let history = cx.announcer.history();
         let place = self.at().and_then(|id| history.get(id));
         let of_call = place.and_then(|place| {
@@ -324,7 +324,7 @@ impl Review {
 
 /// Returns whether an announcement has a call's output, or its changes, unless a question about these is still
 /// open.
-pub(in crate::app) fn brings(told: &Announcement, sessions: &Sessions) -> bool {
+pub(in crate::app) fn has_call_results(told: &Announcement, sessions: &Sessions) -> bool {
     let attached = told.facts().attached();
     let is_open = || {
         let asked = told
@@ -339,6 +339,6 @@ pub(in crate::app) fn brings(told: &Announcement, sessions: &Sessions) -> bool {
 fn quote_of(agent: Option<&str>) -> Quote {
     Quote {
         agent: agent.unwrap_or_default().into(),
-        of: QuoteKind::Matter,
+        kind: QuoteKind::Matter,
     }
 }

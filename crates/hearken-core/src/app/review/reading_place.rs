@@ -84,7 +84,7 @@ impl Reading {
         let parts = turn.parts.into_iter().map(ReadingPart::OfTurn).collect();
         let quote = Quote {
             agent: turn.agent,
-            of: QuoteKind::Text,
+            kind: QuoteKind::Text,
         };
         self.begin(ReadingTarget::Turn, Some(quote), parts, turn.copied);
     }

@@ -29,7 +29,7 @@ pub(in crate::app) enum WordStep {
 impl Review {
     /// Chooses the previous or the next word of the announcement under review, and reads it.
     pub(in crate::app) fn step_word(&mut self, way: WordStep, cx: &mut AppCx) {
-        let Some(told) = self.looked_at(cx) else {
+        let Some(told) = self.reviewed_announcement(cx) else {
             cx.respond("history.empty", &[]);
             return;
         };
@@ -66,7 +66,7 @@ impl Review {
     /// Spells the chosen word, or the whole announcement under review; the second time with the spelling alphabet. A
     /// choice is a word's number, or else a part of it.
     pub(in crate::app) fn spell(&mut self, choice: Option<&str>, cx: &mut AppCx) {
-        let Some(told) = self.looked_at(cx) else {
+        let Some(told) = self.reviewed_announcement(cx) else {
             cx.respond("history.empty", &[]);
             return;
         };

@@ -22,7 +22,7 @@ impl Run {
             .iter()
             .map(|question| {
                 let n = ("n", Arg::own(question.id.0));
-                if question.standing != AnswerReach::Live {
+                if question.reach != AnswerReach::Live {
                     return cx.phrases().text("reply.perhaps", &[n]);
                 }
                 if question.reply.run() == QuestionRun::TimedOut {
@@ -153,7 +153,7 @@ fn undecided<'a>(links: &Links, cx: &'a AppCx) -> Vec<&'a Question> {
     cx.sessions
         .open_questions()
         .filter(|question| {
-            question.answer().is_none() && question.standing != AnswerReach::NotAnswerable
+            question.answer().is_none() && question.reach != AnswerReach::NotAnswerable
         })
         // Where no answer can go any more, no agent waits; the fate of those questions was announced.
         .filter(|question| {

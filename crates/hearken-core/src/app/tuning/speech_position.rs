@@ -7,9 +7,9 @@ use crate::app::AppCx;
 
 impl Tuning {
     /// Continues what was stopped last, at its sentence.
-    pub(in crate::app) fn go_on(&self, cx: &mut AppCx) {
+    pub(in crate::app) fn resume_speech(&self, cx: &mut AppCx) {
         let skipped = cx.queue.take_skipped();
-        let (found, wishes) = cx.queue.go_on(cx.now.monotonic);
+        let (found, wishes) = cx.queue.resume(cx.now.monotonic);
         cx.command_voice(wishes);
         if skipped > 0 {
             cx.respond("go_on.skipped", &[("n", Arg::own(skipped))]);

@@ -23,7 +23,7 @@ fn read(parts: &[(u64, &[u8])]) -> Vec<(u64, TerminalInput)> {
     pass(&mut reader, ms(1_000_000), &mut strokes);
     strokes
         .into_iter()
-        .map(|stroke| (stroke.read.as_millis() as u64, stroke.what))
+        .map(|stroke| (stroke.read.as_millis() as u64, stroke.input))
         .collect()
 }
 
@@ -101,7 +101,7 @@ fn the_keys_of_the_usual_terminals_are_read() {
         [TerminalInput::Focus(true), TerminalInput::Focus(false)]
     );
     let enter = KeyReader::new(LineFeed::Enter).bytes(b"\n", ms(0));
-    assert_eq!(enter[0].what, code(KeyCode::Enter));
+    assert_eq!(enter[0].input, code(KeyCode::Enter));
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn nothing_grows_without_bound() {
         reader.bytes(&[b'x'; 1000], ms(0));
     }
     let strokes = reader.bytes(b"\x1b[201~", ms(0));
-    let Some(TerminalInput::Paste(text)) = strokes.last().map(|stroke| &stroke.what) else {
+    let Some(TerminalInput::Paste(text)) = strokes.last().map(|stroke| &stroke.input) else {
         panic!("{strokes:?}")
     };
     assert_eq!(text.len(), LONGEST_PASTE);
@@ -275,7 +275,7 @@ fn nothing_grows_without_bound() {
         panic!("{reader:?}")
     };
     assert_eq!(parameters.len(), LONGEST_SEQUENCE);
-    assert_eq!(reader.bytes(b"~", ms(0))[0].what, TerminalInput::Noise);
+    assert_eq!(reader.bytes(b"~", ms(0))[0].input, TerminalInput::Noise);
 }
 
 proptest! {
@@ -307,7 +307,7 @@ proptest! {
         }
         prop_assert!(strokes.windows(2).all(|two| two[0].read <= two[1].read), "{strokes:?}");
         // A paste reports its last read and the one before, and is not an answer.
-        let pastes = strokes.iter().any(|stroke| matches!(stroke.what, TerminalInput::Paste(_)));
+        let pastes = strokes.iter().any(|stroke| matches!(stroke.input, TerminalInput::Paste(_)));
         // A sequence in more than two reads reports the last two of them: all lie within its time.
         for time in times {
             let near = |stroke: &Stroke| {

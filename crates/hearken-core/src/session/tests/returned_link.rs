@@ -18,7 +18,7 @@ fn what(changes: Vec<Change>) -> Vec<ChangeKind> {
 #[test]
 fn a_server_that_resumes_is_believed_with_a_doubt_until_its_session_speaks() {
     let (mut stage, id) = lost_with_a_question();
-    let standing = |stage: &SessionStage| stage.sessions.question(id).unwrap().standing;
+    let standing = |stage: &SessionStage| stage.sessions.question(id).unwrap().reach;
     let changes = stage
         .sessions
         .link_resumed(LINK, AnswerReach::Resumed, stage.now);
@@ -82,16 +82,12 @@ fn a_replayed_duplicate_makes_no_question_surely_answerable() {
     stage.put(LINK, &question);
     stage.wait(2000);
     let question = stage.sessions.question(id).unwrap();
-    assert_eq!(
-        question.standing,
-        AnswerReach::Resumed,
-        "it is perhaps open"
-    );
+    assert_eq!(question.reach, AnswerReach::Resumed, "it is perhaps open");
     assert!(question.is_answerable() && question.wants_second_step());
     // A new event of the session comes from the program that runs it.
     stage.on("progress.updated", json!({"progress": {"percent": 2}}));
     let question = stage.sessions.question(id).unwrap();
-    assert_eq!(question.standing, AnswerReach::Live);
+    assert_eq!(question.reach, AnswerReach::Live);
     assert!(!question.wants_second_step());
 }
 
@@ -104,7 +100,7 @@ fn a_server_without_ids_that_is_heard_again_is_believed_with_a_doubt() {
         "{told:?}"
     );
     let question = stage.sessions.question(id).unwrap();
-    assert_eq!(question.standing, AnswerReach::Resumed);
+    assert_eq!(question.reach, AnswerReach::Resumed);
     assert!(question.is_answerable() && question.wants_second_step());
 }
 
@@ -138,7 +134,7 @@ fn a_question_that_is_shown_again_in_what_is_replayed_is_answerable_unless_that_
         );
         let question = stage.sessions.question(id).unwrap();
         assert_eq!(question.is_open(), !decided);
-        assert_eq!(question.standing == AnswerReach::Resumed, !decided);
+        assert_eq!(question.reach == AnswerReach::Resumed, !decided);
     }
 }
 
@@ -148,7 +144,10 @@ fn a_question_of_which_nothing_is_heard_on_the_new_connection_ends_as_that() {
     let told = stage.wait(60_000);
     let how = CloseReason::Unheard;
     assert!(
-        told.contains(&ChangeKind::QuestionClosed { question: id, how }),
+        told.contains(&ChangeKind::QuestionClosed {
+            question: id,
+            reason
+        }),
         "{told:?}"
     );
 }

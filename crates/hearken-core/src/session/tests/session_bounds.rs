@@ -282,7 +282,7 @@ fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_d
         stage.sessions.link_lost(LINK, stage.now)
     };
     let id = QuestionId(1);
-    let standing = |stage: &SessionStage| stage.sessions.question(id).unwrap().standing;
+    let standing = |stage: &SessionStage| stage.sessions.question(id).unwrap().reach;
     // No connection is made: it is still raised, and can't be answered.
     let mut stage = SessionStage::new();
     assert_eq!(asked_before(&mut stage), [], "nobody knows of it yet");
@@ -405,7 +405,7 @@ fn a_replayed_question_that_nobody_answers_here_stays_so_when_its_link_is_over()
     stage.sessions.link_connected(LINK, stage.now);
     stage.put(LINK, &old);
     let id = QuestionId(1);
-    let unreachable = |question: &mut Question| question.standing = AnswerReach::NotAnswerable;
+    let unreachable = |question: &mut Question| question.reach = AnswerReach::NotAnswerable;
     stage.sessions.questions.change(id, unreachable).unwrap();
     stage.sessions.link_over(LINK, stage.now);
     assert_eq!(
@@ -414,7 +414,7 @@ fn a_replayed_question_that_nobody_answers_here_stays_so_when_its_link_is_over()
         "it was not raised"
     );
     assert_eq!(stage.wait(1000), [ChangeKind::QuestionOpened(id)]);
-    let standing = stage.sessions.question(id).unwrap().standing;
+    let standing = stage.sessions.question(id).unwrap().reach;
     assert_eq!(standing, AnswerReach::NotAnswerable);
 }
 

@@ -315,7 +315,7 @@ impl SpeechQueue {
     }
 
     /// Returns whether something about a question has yet to be spoken to its end.
-    pub fn holds(&self, about: QuestionRelation) -> bool {
+    pub fn has_unspoken(&self, about: QuestionRelation) -> bool {
         let is_it = |item: &QueueItem| item.announcement.about == Some(about);
         let waits = |waiting: &WaitingUtterance| match waiting {
             WaitingUtterance::Item(item) => is_it(item),

@@ -187,7 +187,7 @@ impl SpeechQueue {
     /// silenced.
     ///
     /// Urgent speech comes first, and so does the end of an outcome that is being spoken.
-    pub fn go_on(
+    pub fn resume(
         &mut self,
         now: Duration,
     ) -> (Option<std::sync::Arc<Announcement>>, Vec<VoiceCommand>) {

@@ -98,7 +98,7 @@ impl Rig {
             until: EndCondition::NoSource,
             keys,
             seed: 7,
-            keeps: true,
+            is_recorded: true,
             sources: vec![source],
         });
         let now = Now {

@@ -67,7 +67,7 @@ impl Rig {
                     _ => RewindUnit::Paragraph,
                 };
                 let wishes = match step {
-                    12 => self.queue.go_on(self.now).1,
+                    12 => self.queue.resume(self.now).1,
                     _ => self.queue.go_back(by, self.now).unwrap_or_default(),
                 };
                 self.take(wishes);

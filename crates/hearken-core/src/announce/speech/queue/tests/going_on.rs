@@ -30,7 +30,7 @@ impl Rig {
     }
 
     fn go_on(&mut self) -> bool {
-        let (found, wishes) = self.queue.go_on(self.now);
+        let (found, wishes) = self.queue.resume(self.now);
         self.take(wishes);
         self.add_up();
         found.is_some()
