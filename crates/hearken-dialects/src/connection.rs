@@ -8,7 +8,7 @@ use crate::protocol::AgentId;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Connection {
     /// How it connected, as a phrase key; `None` while unknown.
-    pub how: Option<&'static str>,
+    pub method: Option<&'static str>,
     /// Where the terms differ from the person's wishes, one phrase each.
     pub terms: Vec<Phrase>,
     /// What else is known about it, one phrase each, for a person who asks.
@@ -87,7 +87,7 @@ pub struct OfferedCommand {
     /// Its name, without the leading slash.
     pub name: String,
     /// What it does, in the agent's words.
-    pub says: String,
+    pub description: String,
     /// The agent's description of its argument; empty if it has none.
-    pub takes: String,
+    pub argument: String,
 }

@@ -108,7 +108,7 @@ pub enum DialectOutput {
         /// The token of the question.
         token: String,
         /// The reason.
-        how: QuestionEnd,
+        reason: QuestionEnd,
     },
     /// What was missed begins or is complete; only a link that has reported `LinkEvent::Missed` has any.
     Missed(CatchUpPhase),

@@ -299,7 +299,7 @@ impl Bridge {
                     now,
                 );
             }
-            DialectOutput::Over { token, how } => {
+            DialectOutput::Over { token, reason: how } => {
                 let (how, closed) = match how {
                     QuestionEnd::Stopped => (CloseReason::Stopped, Closed::Stopped),
                     QuestionEnd::TakenBack => (CloseReason::TakenBack, Closed::TakenBack),
@@ -415,7 +415,13 @@ impl Bridge {
         self.sessions.decided(id, token.reveal(), &how, now);
         if let Some(question) = self.answers.closed(id, token, &closed) {
             let how = closed;
-            self.report(BridgeReport::Closed { question, how }, now);
+            self.report(
+                BridgeReport::Closed {
+                    question,
+                    reason: how,
+                },
+                now,
+            );
         }
     }
 

@@ -55,7 +55,13 @@ impl Bridge {
         if !self.is_under_way(link, &token)
             && let Some(question) = self.answers.closed(link, &token, &how)
         {
-            self.report(BridgeReport::Closed { question, how }, now);
+            self.report(
+                BridgeReport::Closed {
+                    question,
+                    reason: how,
+                },
+                now,
+            );
         }
     }
 

@@ -300,7 +300,13 @@ impl Bridge {
             self.sessions
                 .answered_before(asked, answer, now, &mut NoObserver);
         }
-        self.report(BridgeReport::Closed { question, how }, now);
+        self.report(
+            BridgeReport::Closed {
+                question,
+                reason: how,
+            },
+            now,
+        );
     }
 
     /// Returns whether a question of a link is over while the outcome of an answer to it is still to come.

@@ -19,7 +19,10 @@ impl Bridge {
             }
             RequestContent::Prompt { agent, text } => (agent, PersonRequest::Prompt(text)),
             RequestContent::Stop { agent } => (agent, PersonRequest::Stop),
-            RequestContent::Set { agent, what } => (agent, PersonRequest::Set(what)),
+            RequestContent::Set {
+                agent,
+                setting: what,
+            } => (agent, PersonRequest::Set(what)),
         };
         let outcome = match self.addressee(agent.as_ref(), &wish) {
             Ok(link) => {

@@ -283,7 +283,7 @@ impl A2a {
         };
         let task = self.task(&id, &context, false, cx.out)?;
         match news {
-            ServerReport::Task(whole) => task.takes(whole, cx),
+            ServerReport::Task(whole) => task.apply(whole, cx),
             ServerReport::Status { status, .. } => task.status(status, cx),
             ServerReport::Artifact {
                 artifact, append, ..

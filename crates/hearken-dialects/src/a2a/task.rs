@@ -135,7 +135,7 @@ impl Task {
     }
 
     /// Applies the current state of the whole task.
-    pub fn takes(&mut self, task: messages::Task, cx: &mut Cx<'_>) {
+    pub fn apply(&mut self, task: messages::Task, cx: &mut Cx<'_>) {
         if self.is_over {
             return;
         }
@@ -176,7 +176,7 @@ impl Task {
         // The current activity comes before the results so far; the final message comes after them.
         let works = matches!(task.status.state, TaskState::Submitted | TaskState::Working);
         if let Some(message) = task.status.message.as_ref().filter(|_| works) {
-            self.says(message, cx);
+            self.announce_message(message, cx);
         }
         for artifact in task.artifacts {
             self.artifact(artifact, false, cx);
@@ -194,7 +194,7 @@ impl Task {
         let last = status.message.as_ref().map(|message| message.id.clone());
         for message in history.iter().skip(at + 1) {
             if !message.is_persons && Some(&message.id) != last.as_ref() {
-                self.says(message, cx);
+                self.announce_message(message, cx);
             }
         }
     }
@@ -258,7 +258,7 @@ impl Task {
     }
 
     /// Announces a message of the agent, once.
-    fn says(&mut self, message: &TaskMessage, cx: &mut Cx<'_>) {
+    fn announce_message(&mut self, message: &TaskMessage, cx: &mut Cx<'_>) {
         let id = said_id(message);
         let text = self
             .parts
@@ -309,7 +309,7 @@ impl Task {
             | TaskState::Submitted
             | TaskState::Working => {
                 if let Some(message) = &message {
-                    self.says(message, cx);
+                    self.announce_message(message, cx);
                     if state == TaskState::Completed {
                         self.answers.note(&message.content);
                     }
@@ -380,7 +380,7 @@ impl Task {
     /// Announces an answer that is complete in itself.
     pub fn replies(&mut self, message: &TaskMessage, cx: &mut Cx<'_>) {
         self.turn(cx);
-        self.says(message, cx);
+        self.announce_message(message, cx);
     }
 
     /// Closes the open question when the task stops waiting: it was decided, and by another client unless the person's
@@ -490,7 +490,7 @@ impl Task {
                     && !self.said.rest(&message.content.text).is_empty()
                 {
                     self.answers.note(&message.content);
-                    self.says(&message, cx);
+                    self.announce_message(&message, cx);
                 }
             }
         }

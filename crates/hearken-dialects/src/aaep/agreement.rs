@@ -125,7 +125,7 @@ impl Aaep {
             | Handshake::Asked(_)
             | Handshake::Plain => None,
         };
-        let wanted = terms::wanted(&self.asks, &self.wanted);
+        let wanted = terms::requested_terms(&self.asks, &self.wanted_terms);
         Capabilities {
             supported_extensions: Some(self.extensions()),
             max_events_per_second: slowed.or(wanted.max_events_per_second),
@@ -245,7 +245,7 @@ impl Aaep {
             tell(key).with("text", PhraseArg::Agent(reason)),
         ));
         // A bridge decides nothing: whether a question behind it stays open is its agent's matter.
-        if self.bridged.standing().is_none() {
+        if self.bridged.abilities().is_none() {
             cx.out
                 .push(DialectOutput::Standing(OpenQuestionsChange::Decided));
         }

@@ -33,7 +33,7 @@ pub(super) struct BridgeState {
 impl BridgeState {
     /// Returns what can be done with the agents behind the bridge; `None` if the producer is not a
     /// bridge.
-    pub(super) fn standing(&self) -> Option<&BridgeAbilities> {
+    pub(super) fn abilities(&self) -> Option<&BridgeAbilities> {
         self.standing.as_ref()
     }
 
@@ -69,14 +69,17 @@ impl Aaep {
                 }
                 self.bridged.standing = Some(standing);
             }
-            Some(BridgeReport::Closed { question, how }) => {
+            Some(BridgeReport::Closed {
+                question,
+                reason: how,
+            }) => {
                 let watching = &mut self.bridged.watching;
                 watching.closed_there(question.as_str(), how, cx.out);
             }
             // The events of its agents' calls show the same.
             Some(BridgeReport::Danger(_)) => {}
             Some(notice @ BridgeReport::Notice { .. }) => {
-                if let Some((text, _)) = notice.sentence(&self.wanted.languages) {
+                if let Some((text, _)) = notice.sentence(&self.wanted_terms.languages) {
                     let told = Phrase::new("bridge.notice");
                     cx.out.push(DialectOutput::Tell(
                         told.with("text", PhraseArg::Agent(text)),
@@ -163,7 +166,14 @@ impl Aaep {
         what: Option<String>,
         cx: &mut Cx<'_>,
     ) {
-        self.request_of_bridge(RequestContent::Set { agent, what }, Purpose::Set, cx);
+        self.request_of_bridge(
+            RequestContent::Set {
+                agent,
+                setting: what,
+            },
+            Purpose::Set,
+            cx,
+        );
     }
 
     fn request_of_bridge(&mut self, content: RequestContent, purpose: Purpose, cx: &mut Cx<'_>) {

@@ -120,7 +120,7 @@ pub(super) struct Aaep {
     /// What the settings ask of the producer.
     asks: HandshakeConfig,
     /// What the person wants now.
-    wanted: Terms,
+    wanted_terms: Terms,
     keys: KeyRing,
     numbers: RequestNumbers,
     /// The answers to the other side's requests that are not written yet.
@@ -199,7 +199,7 @@ impl Aaep {
             ways: Search::new(way),
             lines: (carrier == TransportKind::Lines).then(WritingStyle::default),
             asks: handshake,
-            wanted: terms,
+            wanted_terms: terms,
             keys,
             numbers,
             answers: BTreeSet::new(),
@@ -405,19 +405,19 @@ impl Dialect for Aaep {
     fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
             PersonRequest::Terms(terms) => {
-                self.wanted = terms.clone();
+                self.wanted_terms = terms.clone();
                 self.renew_terms(cx.out);
             }
-            PersonRequest::Prompt(text) if self.bridged.standing().is_some() => {
+            PersonRequest::Prompt(text) if self.bridged.abilities().is_some() => {
                 self.prompt_through_bridge(None, text, cx);
             }
-            PersonRequest::Stop if self.bridged.standing().is_some() => {
+            PersonRequest::Stop if self.bridged.abilities().is_some() => {
                 self.stop_through_bridge(None, cx)
             }
-            PersonRequest::Set(what) if self.bridged.standing().is_some() => {
+            PersonRequest::Set(what) if self.bridged.abilities().is_some() => {
                 self.set_through_bridge(None, what.clone(), cx);
             }
-            PersonRequest::Of(agent, wish) if self.bridged.standing().is_some() => match &**wish {
+            PersonRequest::Of(agent, wish) if self.bridged.abilities().is_some() => match &**wish {
                 PersonRequest::Prompt(text) => {
                     self.prompt_through_bridge(Some(agent.clone()), text, cx)
                 }
@@ -464,9 +464,9 @@ impl Dialect for Aaep {
             let phrase = Phrase::new("status.notes");
             phrase.with("text", PhraseArg::Agent(text))
         });
-        let bridge = self.bridged.standing();
+        let bridge = self.bridged.abilities();
         Connection {
-            how,
+            method: how,
             facts: proven.into_iter().chain(notes).collect(),
             terms: self.terms_told.iter().map(Difference::phrase).collect(),
             // On a stream that was requested, a healthy server may respond only with its first event.

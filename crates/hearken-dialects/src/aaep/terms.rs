@@ -14,7 +14,7 @@ const USUAL_PACE: i64 = 175;
 const PACES: (i64, i64) = (80, 450);
 
 /// Returns the terms to ask for (5.3): from the settings, and from what the person wants now.
-pub(super) fn wanted(handshake: &HandshakeConfig, wishes: &Terms) -> Capabilities {
+pub(super) fn requested_terms(handshake: &HandshakeConfig, wishes: &Terms) -> Capabilities {
     Capabilities {
         max_events_per_second: Some(handshake.max_events_per_second),
         preferred_verbosity: Some(level(wishes.verbosity)),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     fn asked(verbosity: Verbosity) -> Capabilities {
-        wanted(&HandshakeConfig::default(), &wishes(verbosity, None))
+        requested_terms(&HandshakeConfig::default(), &wishes(verbosity, None))
     }
 
     #[test]

@@ -160,7 +160,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     let out = bench.answer(second, 404, &json!({}));
     let (request, _) = call(&out);
     bench.answer(request, 201, &consent());
-    assert_eq!(bench.machine.connection().how, Some("link.handshake"));
+    assert_eq!(bench.machine.connection().method, Some("link.handshake"));
     assert!(
         !bench
             .news(LinkEvent::Connected)

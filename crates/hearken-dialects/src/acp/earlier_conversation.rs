@@ -205,7 +205,7 @@ impl Acp {
         let ResumeStage::Asked(asked) = &self.earlier else {
             return None;
         };
-        let free = asked.aside.takes(token);
+        let free = asked.aside.is_open(token);
         let kept = asked.kept.get(standalone_question::place(answer)?);
         let kept = kept.filter(|_| free)?.clone();
         let frame = self.opening(&kept);

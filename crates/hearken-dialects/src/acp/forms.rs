@@ -134,7 +134,7 @@ impl Acp {
         answer: &Answer,
         cx: &mut Cx<'_>,
     ) -> bool {
-        let Some(at) = self.elicited.iter().position(|it| it.aside.takes(token)) else {
+        let Some(at) = self.elicited.iter().position(|it| it.aside.is_open(token)) else {
             return false;
         };
         let (Some(elicited), Answer::Response(response)) = (self.elicited.get_mut(at), answer)

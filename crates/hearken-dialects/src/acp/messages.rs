@@ -74,8 +74,8 @@ fn commands(update: &Map<String, Value>) -> Update {
         let takes = object(command, "input").and_then(|input| text(input, "hint"));
         Some(OfferedCommand {
             name: called.to_owned(),
-            says: line(text(command, "description").unwrap_or_default()),
-            takes: line(takes.unwrap_or_default()),
+            description: line(text(command, "description").unwrap_or_default()),
+            argument: line(takes.unwrap_or_default()),
         })
     });
     let mut offers: Vec<OfferedCommand> = list.collect();

@@ -216,7 +216,7 @@ impl Acp {
         let now = self.value_words(setting, &setting.now);
         let args = [("name", name.as_str()), ("value", now.as_str())];
         let mut asks = QuestionContent::one_of(first(words, "acp.set.what", &args), labels);
-        asks.context.clone_from(&setting.says);
+        asks.context.clone_from(&setting.description);
         let step = ChangeStep::What {
             setting: setting.id.clone(),
             values,
@@ -233,7 +233,7 @@ impl Acp {
             self.value_words(setting, value),
         );
         let says = setting.values.iter().find(|it| it.id == value);
-        let says = says.map(|it| closed(&it.says)).unwrap_or_default();
+        let says = says.map(|it| closed(&it.description)).unwrap_or_default();
         let mut args = vec![("value", said.as_str()), ("says", &says)];
         let question = match setting.is_mode {
             true => {
@@ -261,7 +261,7 @@ impl Acp {
         answer: &Answer,
         cx: &mut Cx<'_>,
     ) -> bool {
-        let Some(changing) = self.changing.as_ref().filter(|it| it.aside.takes(token)) else {
+        let Some(changing) = self.changing.as_ref().filter(|it| it.aside.is_open(token)) else {
             return false;
         };
         let settled = DialectOutput::Settled {

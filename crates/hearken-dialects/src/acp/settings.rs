@@ -41,7 +41,7 @@ pub struct Setting {
     /// Its name for people; empty for the legacy mode, which has none.
     pub name: String,
     /// The agent's description.
-    pub says: String,
+    pub description: String,
     /// Whether it is the mode that the agent works in.
     pub is_mode: bool,
     /// How it is changed.
@@ -60,7 +60,7 @@ pub struct SettingValue {
     /// Its name for people.
     pub name: String,
     /// The agent's description.
-    pub says: String,
+    pub description: String,
 }
 
 impl Setting {
@@ -182,7 +182,7 @@ impl Setting {
         Self {
             id: "mode".to_owned(),
             name: String::new(),
-            says: String::new(),
+            description: String::new(),
             is_mode: true,
             kind: SettingKind::Mode,
             now: String::new(),
@@ -209,7 +209,7 @@ fn option(map: &Map<String, Value>) -> Option<Setting> {
             let value = |id: &str| SettingValue {
                 id: id.to_owned(),
                 name: String::new(),
-                says: String::new(),
+                description: String::new(),
             };
             let now = if now.as_bool()? { ON } else { OFF };
             (SettingKind::Switch, now, vec![value(ON), value(OFF)])
@@ -231,7 +231,7 @@ fn option(map: &Map<String, Value>) -> Option<Setting> {
     };
     Some(Setting {
         name: name(map, &id),
-        says: says(map),
+        description: says(map),
         is_mode: text(map, "category") == Some("mode"),
         kind,
         now: cut(now, LONGEST),
@@ -245,7 +245,7 @@ fn values<'a>(list: impl Iterator<Item = &'a Value>, id: &str) -> Vec<SettingVal
         let id = known(value, id)?;
         Some(SettingValue {
             name: name(value, &id),
-            says: says(value),
+            description: says(value),
             id,
         })
     });
@@ -298,7 +298,7 @@ mod tests {
         );
         let mode = settings.get("mode").unwrap();
         assert_eq!((mode.value("yolo"), mode.values.len()), ("yolo", 2));
-        assert_eq!(mode.values[0].says, "Asks first");
+        assert_eq!(mode.values[0].description, "Asks first");
         let options = |now: &str| {
             json!([
                 {"id": "model", "name": "Model", "type": "select", "currentValue": now,
@@ -344,6 +344,6 @@ mod tests {
         let all: Vec<&Setting> = settings.choosable().collect();
         assert_eq!((all.len(), all[0].values.len()), (2, MOST_VALUES));
         assert_eq!(settings.left_out, 2 * MOST_VALUES);
-        assert_eq!(all[0].values[0].says.chars().count(), LONGEST_TEXT);
+        assert_eq!(all[0].values[0].description.chars().count(), LONGEST_TEXT);
     }
 }

@@ -182,7 +182,7 @@ impl Acp {
         let SignInState::Asked { aside, .. } = &self.signing else {
             return false;
         };
-        let Some(at) = standalone_question::place(answer).filter(|_| aside.takes(token)) else {
+        let Some(at) = standalone_question::place(answer).filter(|_| aside.is_open(token)) else {
             return false;
         };
         if at > self.ways_in.len() {

@@ -147,7 +147,7 @@ impl Claude {
             ClaudeConversation::new(id, harness, teller)
         });
         let full = Phrase::new("claude.too_many_conversations");
-        opened.map_err(|error| error.tell(full, out)).ok()
+        opened.map_err(|error| error.announce_once(full, out)).ok()
     }
 
     /// Handles a request; all but those that need the person's decision are answered immediately.
@@ -216,7 +216,7 @@ impl Claude {
         if self.is_repeated(&hook, body, cx) {
             return;
         }
-        if let HookNews::Unknown(kind) = &hook.what {
+        if let HookNews::Unknown(kind) = &hook.news {
             if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
                 let kind = PhraseArg::Name(kind.clone());
                 cx.out.push(DialectOutput::Detail(
@@ -236,7 +236,7 @@ impl Claude {
             return;
         };
         conversation.stirs(cx.now);
-        conversation.goes_on(&hook.what, cx);
+        conversation.goes_on(&hook.news, cx);
         if !hook.folder.is_empty() {
             conversation.teller.folder.clone_from(&hook.folder);
         }
@@ -261,18 +261,18 @@ impl Claude {
             return;
         };
         let mut over = Vec::new();
-        let is_prompt = matches!(hook.what, HookNews::Prompted(_));
+        let is_prompt = matches!(hook.news, HookNews::Prompted(_));
         if hook.helper.is_none() && !is_prompt {
             over = conversation.is_of(hook.prompt.as_ref(), cx);
         }
         // A subagent's messages contain none of the conversation's own texts.
         if hook.helper.is_none() {
             // The transcript contains the reason of a break as if the agent had written it.
-            let breaks = matches!(hook.what, HookNews::Breaks(_));
+            let breaks = matches!(hook.news, HookNews::Breaks(_));
             let is_old = is_prompt || breaks || conversation.turn.is_none();
             conversation.writes(std::mem::take(&mut hook.texts), is_old, cx);
         }
-        match hook.what {
+        match hook.news {
             HookNews::Begins { model } => {
                 conversation.teller.writer.model(model.as_deref());
                 cx.out.push(DialectOutput::Tell(tell("claude.begins")));
@@ -285,7 +285,7 @@ impl Claude {
                     left_out: 0,
                 };
                 let hook = Hook {
-                    what: HookNews::Quiet,
+                    news: HookNews::Quiet,
                     ..hook
                 };
                 self.asks(id, hook, asks, cx);
@@ -302,7 +302,7 @@ impl Claude {
             }
             HookNews::Asks(asks) => {
                 let hook = Hook {
-                    what: HookNews::Quiet,
+                    news: HookNews::Quiet,
                     ..hook
                 };
                 self.asks(id, hook, *asks, cx);
@@ -322,7 +322,7 @@ impl Claude {
             HookNews::AsksThere(asked) => conversation.asks_there(&asked, cx),
             HookNews::Elicits(asked) => {
                 let hook = Hook {
-                    what: HookNews::Quiet,
+                    news: HookNews::Quiet,
                     ..hook
                 };
                 self.elicits(id, &hook, &asked, cx);

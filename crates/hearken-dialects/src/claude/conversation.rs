@@ -279,7 +279,7 @@ impl ClaudeConversation {
         let Some(turn) = &mut self.turn else {
             return Vec::new();
         };
-        let all = turn.asking.iter().chain(&turn.waiting);
+        let all = turn.permission.iter().chain(&turn.waiting);
         let about = all.filter(|it| it.call == key && it.sending.is_none());
         let names: Vec<String> = about.filter_map(|it| it.id.name()).collect();
         for name in &names {

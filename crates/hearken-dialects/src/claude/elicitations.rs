@@ -235,7 +235,7 @@ impl Claude {
     pub(super) fn fills_in(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>) -> bool {
         let token = reply.token.reveal();
         let mut all = self.elicited.iter_mut();
-        let (Some(elicited), false) = (all.find(|it| it.aside.takes(token)), self.listens) else {
+        let (Some(elicited), false) = (all.find(|it| it.aside.is_open(token)), self.listens) else {
             return false;
         };
         let (Answer::Response(response), Some(id)) = (&reply.answer, elicited.id) else {

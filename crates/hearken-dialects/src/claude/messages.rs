@@ -40,7 +40,7 @@ pub struct Hook {
     /// The latest texts of the transcript, each with its name.
     pub texts: Vec<(String, String)>,
     /// What happened.
-    pub what: HookNews,
+    pub news: HookNews,
 }
 
 /// What happened.
@@ -261,7 +261,7 @@ pub fn hook(
         folder: words(&map, "cwd"),
         mode: name(&map, "permission_mode"),
         texts: texts(&map),
-        what,
+        news: what,
     })
 }
 

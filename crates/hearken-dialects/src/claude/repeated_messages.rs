@@ -51,7 +51,7 @@ impl RecentMessages {
         let found = self.latest.iter().rfind(|it| {
             it.content == content && (it.names_call || now.saturating_sub(it.at) <= TOGETHER)
         });
-        let is_repeated = match &hook.what {
+        let is_repeated = match &hook.news {
             // Only its call says whether it is another one.
             HookNews::Asks(asks) => found.is_some() && !is_awaited(asks),
             HookNews::Begins { .. }
@@ -78,7 +78,7 @@ impl RecentMessages {
         if is_repeated {
             return true;
         }
-        let (separates, names_call) = match &hook.what {
+        let (separates, names_call) = match &hook.news {
             HookNews::Prompted(_)
             | HookNews::Stops(_)
             | HookNews::Breaks(_)

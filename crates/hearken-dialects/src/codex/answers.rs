@@ -99,7 +99,7 @@ impl Thread {
             mut choices,
             mut left_out,
             mut context,
-            of,
+            tool: of,
         } = ask;
         let of = of.map(|(server, tool)| format!("{server}.{tool}"));
         let tools = self.run.as_ref().map(|run| run.tools.as_slice());
@@ -185,7 +185,7 @@ impl Thread {
         if turn.waiting.iter().any(|it| it.id == *id && it.call == key) {
             return Some(true);
         }
-        let asking = turn.asking.as_ref().filter(|it| it.id == *id)?;
+        let asking = turn.permission.as_ref().filter(|it| it.id == *id)?;
         if asking.call != key {
             // The same id for another question: the server that asked the first is gone.
             self.lose_question(cx);
@@ -307,7 +307,7 @@ impl Thread {
                 // The reason for the rejection is sent, whoever decided.
                 let asking = self
                     .announced_turn()
-                    .and_then(|(turn, _)| turn.asking.as_ref());
+                    .and_then(|(turn, _)| turn.permission.as_ref());
                 let sending = asking.and_then(|asking| asking.sending.as_ref());
                 let reason = sending.and_then(|sending| sending.reason.clone());
                 self.reason = reason.filter(|reason| !reason.trim().is_empty());
@@ -376,7 +376,7 @@ impl Thread {
                 AnswerProgress::Written(_) | AnswerProgress::Unconfirmed => self.confirmed(cx),
             }
         } else if let Some((turn, _)) = self.announced_turn() {
-            let asking = turn.asking.as_ref().is_some_and(|it| it.id.is(id));
+            let asking = turn.permission.as_ref().is_some_and(|it| it.id.is(id));
             if let Some(at) = turn.waiting.iter().position(|it| it.id.is(id)) {
                 let gone = turn.waiting.remove(at);
                 self.forms
@@ -398,7 +398,7 @@ impl Thread {
         let over = self.run.as_ref().is_some_and(|run| run.last_word.is_some());
         let asking = self
             .announced_turn()
-            .and_then(|(turn, _)| turn.asking.clone());
+            .and_then(|(turn, _)| turn.permission.clone());
         let Some(asking) = asking else {
             return;
         };
@@ -418,7 +418,7 @@ impl Thread {
     pub fn lose_question(&mut self, cx: &mut Cx<'_>) {
         if self
             .announced_turn()
-            .is_some_and(|(turn, _)| turn.asking.is_some())
+            .is_some_and(|(turn, _)| turn.permission.is_some())
         {
             self.undelivered(DeliveryFailure::Unknown(Fault::Closed), cx);
             self.decided_elsewhere(false, cx);
@@ -433,7 +433,7 @@ impl Thread {
         let asked = |it: &Permission| it.call == key && it.sending.is_none();
         if self
             .announced_turn()
-            .is_some_and(|(turn, _)| turn.asking.as_ref().is_some_and(asked))
+            .is_some_and(|(turn, _)| turn.permission.as_ref().is_some_and(asked))
         {
             self.decided_elsewhere(true, cx);
         }
@@ -472,7 +472,7 @@ impl Thread {
             Some((turn, _)) => {
                 // The server repeats requests that were not asked yet.
                 turn.waiting.clear();
-                turn.asking.as_ref().map(|it| it.id.clone())
+                turn.permission.as_ref().map(|it| it.id.clone())
             }
             None => None,
         };

@@ -54,7 +54,7 @@ pub struct ApprovalRequest {
     /// What else is known, to be read in full.
     pub context: Vec<(String, String)>,
     /// The tool server and the tool whose call it is for, if the request does not identify the call.
-    pub of: Option<(String, String)>,
+    pub tool: Option<(String, String)>,
 }
 
 /// Returns whether a method needs a person's decision; other requests do not wait for a person.
@@ -280,7 +280,7 @@ fn command(params: &Map<String, Value>, words: &SharedWording) -> Option<Approva
         choices,
         left_out,
         context: context_,
-        of: None,
+        tool: None,
     })
 }
 
@@ -312,7 +312,7 @@ fn files(params: &Map<String, Value>, words: &SharedWording) -> Option<ApprovalR
         choices,
         left_out,
         context,
-        of: None,
+        tool: None,
     })
 }
 
@@ -347,7 +347,7 @@ fn permissions(params: &Map<String, Value>, words: &SharedWording) -> Option<App
         choices: choices.all,
         left_out: choices.left_out,
         context: context(params, &["reason", "cwd", "environmentId"]),
-        of: None,
+        tool: None,
     })
 }
 
@@ -497,6 +497,6 @@ fn elicitation(params: &Map<String, Value>, words: &SharedWording) -> Option<Cod
             .map(|about| ("about".to_owned(), cut(about, LONGEST)))
             .into_iter()
             .collect(),
-        of: tool.map(|tool| (server.to_owned(), tool.to_owned())),
+        tool: tool.map(|tool| (server.to_owned(), tool.to_owned())),
     })))
 }

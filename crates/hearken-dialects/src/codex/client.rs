@@ -143,7 +143,7 @@ impl Codex {
             .values()
             .filter_map(|it| it.run.as_ref()?.turn.as_ref());
         turns
-            .filter_map(|turn| Some(turn.asking.as_ref()?.id.clone()))
+            .filter_map(|turn| Some(turn.permission.as_ref()?.id.clone()))
             .collect()
     }
 
@@ -205,7 +205,7 @@ impl Codex {
         });
         let most = PhraseArg::Own(MOST_THREADS.to_string());
         let full = Phrase::new("codex.too_many").with("n", most);
-        opened.map_err(|error| error.tell(full, out)).ok()
+        opened.map_err(|error| error.announce_once(full, out)).ok()
     }
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {

@@ -127,7 +127,7 @@ impl Thread {
         else {
             return;
         };
-        let asks = turn.asking.iter().chain(&turn.waiting);
+        let asks = turn.permission.iter().chain(&turn.waiting);
         let is_asked = asks.into_iter().any(|it| it.call == key);
         let Some(call) = turn.calls.get_mut(&key) else {
             return;

@@ -94,7 +94,7 @@ impl Reviews {
     /// Returns the question under this token, if it can be answered.
     pub fn asked_under(&mut self, token: &str) -> Option<&mut Overruling> {
         let mut all = self.overrulings.iter_mut();
-        all.find(|one| one.question.takes(token))
+        all.find(|one| one.question.is_open(token))
     }
 
     /// Removes the question about a review.

@@ -38,7 +38,7 @@ pub enum BridgeReport {
         /// The id of the event that asked it.
         question: EventId,
         /// How it ended.
-        how: Closed,
+        reason: Closed,
     },
 }
 
@@ -214,7 +214,10 @@ impl BridgeReport {
             }
             Self::Notice { said, .. } => (NOTICE, said.clone(), json!({})),
             Self::Danger(danger) => (DANGER, Summary::default(), danger.write()),
-            Self::Closed { question, how } => {
+            Self::Closed {
+                question,
+                reason: how,
+            } => {
                 let (field, value) = how.write();
                 let own = json!({"question": question.as_str(), field: value});
                 (CLOSED, Summary::default(), own)
@@ -277,7 +280,7 @@ impl BridgeReport {
             DANGER => ReportedDanger::read(own?).map(Self::Danger),
             CLOSED => Some(Self::Closed {
                 question: EventId::from(own?.get("question")?.as_str()?),
-                how: Closed::read(own?)?,
+                reason: Closed::read(own?)?,
             }),
             _ => None,
         }
@@ -322,7 +325,7 @@ mod tests {
     fn reports() -> Vec<BridgeReport> {
         let closed = |how| BridgeReport::Closed {
             question: EventId::from("evt_7"),
-            how,
+            reason: how,
         };
         let answered = |person: Option<&str>, answer| {
             closed(Closed::Answered(AnsweredBy {

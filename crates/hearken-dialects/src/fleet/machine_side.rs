@@ -126,7 +126,7 @@ pub fn person_request(subject: &str, body: &str) -> Option<RequestContent> {
         (None, Some(Value::Bool(true)), None) => Some(RequestContent::Stop { agent }),
         (None, None, Some(Value::String(what))) => Some(RequestContent::Set {
             agent,
-            what: Some(what.clone()).filter(|what| !what.is_empty()),
+            setting: Some(what.clone()).filter(|what| !what.is_empty()),
         }),
         _ => None,
     }

@@ -174,15 +174,15 @@ impl WatcherMemory {
             Closed::Decided { to } => out.push(DialectOutput::Decided { token, to }),
             Closed::Stopped => out.push(DialectOutput::Over {
                 token,
-                how: QuestionEnd::Stopped,
+                reason: QuestionEnd::Stopped,
             }),
             Closed::TakenBack => out.push(DialectOutput::Over {
                 token,
-                how: QuestionEnd::TakenBack,
+                reason: QuestionEnd::TakenBack,
             }),
             Closed::Default => out.push(DialectOutput::Over {
                 token,
-                how: QuestionEnd::Default,
+                reason: QuestionEnd::Default,
             }),
         }
     }

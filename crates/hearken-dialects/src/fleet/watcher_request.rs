@@ -48,7 +48,7 @@ pub enum RequestContent {
         /// The agent.
         agent: Option<AgentId>,
         /// The name of the setting, if the person gave one.
-        what: Option<String>,
+        setting: Option<String>,
     },
 }
 
@@ -156,7 +156,10 @@ impl Request {
                     put("agent_id", id);
                 }
             }
-            RequestContent::Set { agent: of, what } => {
+            RequestContent::Set {
+                agent: of,
+                setting: what,
+            } => {
                 put("set", what.as_deref().unwrap_or_default().into());
                 if let Some(id) = agent(of) {
                     put("agent_id", id);
@@ -221,7 +224,7 @@ impl Request {
             (("stop", Value::Bool(true)), None) => RequestContent::Stop { agent: agent()? },
             (("set", Value::String(what)), None) => RequestContent::Set {
                 agent: agent()?,
-                what: name(what, LONGEST_SENTENCE),
+                setting: name(what, LONGEST_SENTENCE),
             },
             _ => return None,
         };
@@ -356,11 +359,11 @@ mod tests {
             },
             RequestContent::Set {
                 agent: None,
-                what: None,
+                setting: None,
             },
             RequestContent::Set {
                 agent: Some(AgentId::from("opencode")),
-                what: Some("mode".to_owned()),
+                setting: Some("mode".to_owned()),
             },
         ] {
             let request = Request {

@@ -33,7 +33,7 @@ pub struct DirectoryFull {
 
 impl DirectoryFull {
     /// Announces it, once.
-    pub fn tell(self, phrase: Phrase, out: &mut Vec<DialectOutput>) {
+    pub fn announce_once(self, phrase: Phrase, out: &mut Vec<DialectOutput>) {
         if self.is_first {
             out.push(DialectOutput::Tell(phrase));
         }

@@ -161,7 +161,7 @@ impl FormProgress {
             ("n", &n),
             ("count", &count),
             ("name", &closed(&part.name)),
-            ("says", &closed(&part.says)),
+            ("says", &closed(&part.description)),
             ("wants", &part.wants(words)),
         ];
         let mut asks = QuestionContent {

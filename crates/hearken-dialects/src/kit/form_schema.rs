@@ -36,7 +36,7 @@ pub struct FormPart {
     /// Its name for people.
     pub name: String,
     /// The agent's description.
-    pub says: String,
+    pub description: String,
     /// Whether the form can't be sent without it.
     pub required: bool,
     /// The agent's default value.
@@ -164,7 +164,7 @@ fn part(id: &str, map: &Map<String, Value>, required: bool) -> Option<FormPart> 
     let mut part = FormPart {
         id: id.to_owned(),
         name: one_line(name.unwrap_or(id), LONGEST),
-        says: one_line(text(map, "description").unwrap_or_default(), LONGEST_TEXT),
+        description: one_line(text(map, "description").unwrap_or_default(), LONGEST_TEXT),
         required,
         usual: None,
         kind,

@@ -44,7 +44,7 @@ pub struct Permission {
     /// The reason why it can only be rejected, if there is one.
     pub reject_only: Option<RejectOnly>,
     /// What the other request with the same id asks, or the options that share one id; empty if there are none.
-    pub other: String,
+    pub other_request: String,
     /// Whether its answers are easy to confuse, so that one step is never enough.
     pub is_doubtful: bool,
     /// The answer under way.
@@ -100,7 +100,7 @@ impl Permission {
             asked_about: None,
             changed: Vec::new(),
             reject_only: None,
-            other: String::new(),
+            other_request: String::new(),
             is_doubtful: false,
             sending: None,
         }
@@ -118,7 +118,7 @@ impl Permission {
     pub fn note_offer(&mut self, shared: &[String], has_namesakes: bool) {
         if !shared.is_empty() {
             self.reject_only = Some(RejectOnly::SharedOption);
-            self.other = shared.join(", ");
+            self.other_request = shared.join(", ");
         }
         self.is_doubtful |= has_namesakes;
     }
@@ -156,7 +156,7 @@ impl Permission {
     pub fn over(&self, how: QuestionEnd) -> DialectOutput {
         DialectOutput::Over {
             token: self.token.clone(),
-            how,
+            reason: how,
         }
     }
 
@@ -205,7 +205,7 @@ impl Permission {
             action_details: Some(ActionDetails {
                 changed: self.changed.clone(),
                 reject_only: self.only(call),
-                other_request: self.other.clone(),
+                other_request: self.other_request.clone(),
                 is_cut: deed.is_cut || self.is_doubtful,
                 ..deed
             }),

@@ -195,7 +195,7 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
                 self.phrase_keys.push(phrase.key);
                 self.phrases.push(phrase);
             }
-            DialectOutput::Over { how, .. } => self.over.push(how),
+            DialectOutput::Over { reason: how, .. } => self.over.push(how),
             DialectOutput::Standing(standing) => self.stood.push(standing),
             DialectOutput::Close(fault) => self.closed.push(fault),
             DialectOutput::Unread(_, times) => self.unread += times,

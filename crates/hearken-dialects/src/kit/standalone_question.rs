@@ -159,7 +159,7 @@ impl SideQuestion {
     }
 
     /// Returns whether the token is the open question's, and no answer is under way.
-    pub fn takes(&self, token: &str) -> bool {
+    pub fn is_open(&self, token: &str) -> bool {
         !self.token.is_empty() && self.token == token && self.sending.is_none()
     }
 
@@ -182,7 +182,7 @@ impl SideQuestion {
     pub fn is_over(&self, how: QuestionEnd, out: &mut Vec<DialectOutput>) {
         if !self.token.is_empty() {
             let token = self.token.clone();
-            out.push(DialectOutput::Over { token, how });
+            out.push(DialectOutput::Over { token, reason: how });
         }
     }
 

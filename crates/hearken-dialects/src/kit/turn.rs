@@ -94,7 +94,7 @@ pub struct Turn {
     pub(super) outputs: u64,
     pub(super) plan: Vec<PlanStep>,
     /// The open question.
-    pub asking: Option<Permission>,
+    pub permission: Option<Permission>,
     /// The questions to ask next.
     pub waiting: VecDeque<Permission>,
     /// Questions that were dropped because their calls went on without an answer; the agent may still wait for one.
@@ -137,7 +137,7 @@ impl Turn {
             output: None,
             outputs: 0,
             plan: Vec::new(),
-            asking: None,
+            permission: None,
             waiting: VecDeque::new(),
             passed: Vec::new(),
             end: None,
@@ -347,7 +347,10 @@ impl Turn {
 
     /// Returns its permissions that the agent may still wait for.
     pub fn permissions(&self) -> impl Iterator<Item = &Permission> {
-        self.asking.iter().chain(&self.waiting).chain(&self.passed)
+        self.permission
+            .iter()
+            .chain(&self.waiting)
+            .chain(&self.passed)
     }
 
     /// Returns whether no call has begun in it.
@@ -364,13 +367,13 @@ impl Turn {
     pub fn is_over(&self) -> bool {
         self.end.is_some()
             && self.open.is_none()
-            && self.asking.is_none()
+            && self.permission.is_none()
             && self.waiting.is_empty()
     }
 
     /// Returns whether it is unprompted and has no open question.
     pub fn is_idle(&self) -> bool {
-        !self.prompted && self.asking.is_none() && self.waiting.is_empty()
+        !self.prompted && self.permission.is_none() && self.waiting.is_empty()
     }
 
     /// Returns when time next matters.
@@ -385,7 +388,7 @@ impl Turn {
     /// Returns when it ends for lack of news.
     fn quiet_at(&self) -> Option<Duration> {
         let busy =
-            self.asking.is_some() || self.calls.values().any(|it| it.stage == HeardStage::Told);
+            self.permission.is_some() || self.calls.values().any(|it| it.stage == HeardStage::Told);
         (!self.prompted && !busy).then(|| self.heard + QUIET)
     }
 
@@ -417,7 +420,7 @@ impl Turn {
     /// Announces exactly this state of the agent, unless a question is open: how a question is left says how it was
     /// decided.
     pub(super) fn change_state(&mut self, to: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        if self.asking.is_some() || self.said == to {
+        if self.permission.is_some() || self.said == to {
             return;
         }
         let changed = StateChanged {

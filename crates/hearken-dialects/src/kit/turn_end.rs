@@ -78,7 +78,7 @@ impl Turn {
     /// Announces the end; what the agent left open ends with it.
     pub fn finish(mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let end = self.end.take().unwrap_or(TurnEnd::Gone);
-        self.asking = None;
+        self.permission = None;
         self.close_output(teller, cx);
         self.leave_calls(&end, teller, cx);
         self.change_state("thinking", teller, cx);

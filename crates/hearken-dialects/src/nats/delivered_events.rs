@@ -143,7 +143,10 @@ impl Nats {
                     self.inquire(machine.clone(), cx);
                 }
             }
-            BridgeReport::Closed { question, how } => {
+            BridgeReport::Closed {
+                question,
+                reason: how,
+            } => {
                 let asked = self.watching.asked_by(question.as_str());
                 let asked_there = asked.and_then(|asked| asked.subject.as_ref());
                 // Only the machine that asked a question can report its end.

@@ -155,7 +155,7 @@ impl Machines {
     }
 
     /// Returns what can be done with any of the agents.
-    pub(super) fn standing(&self) -> BridgeAbilities {
+    pub(super) fn abilities(&self) -> BridgeAbilities {
         BridgeAbilities {
             prompts: self.totals.prompts > 0,
             stops: self.totals.stops > 0,
@@ -165,7 +165,7 @@ impl Machines {
     }
 
     /// Returns the machines that are there, and those that are away.
-    pub(super) fn there(&self) -> Vec<RemoteMachine> {
+    pub(super) fn machines(&self) -> Vec<RemoteMachine> {
         let there = self.all.iter().filter_map(|(machine, presence)| {
             let is_away = self.away.contains(machine);
             (presence.alive.is_some() || is_away).then(|| RemoteMachine {

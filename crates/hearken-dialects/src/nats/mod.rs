@@ -162,7 +162,7 @@ impl Dialect for Nats {
     }
 
     fn machines(&self) -> Option<Vec<RemoteMachine>> {
-        Some(self.machines.there())
+        Some(self.machines.machines())
     }
 
     fn select(&mut self, agents: Option<&[AgentId]>, cx: &mut Cx<'_>) {
@@ -183,9 +183,9 @@ impl Dialect for Nats {
     }
 
     fn connection(&self) -> Connection {
-        let all = self.machines.standing();
+        let all = self.machines.abilities();
         Connection {
-            how: Some("link.broker"),
+            method: Some("link.broker"),
             may_answer_late: true,
             leaves_out: true,
             takes_prompts: all.prompts,

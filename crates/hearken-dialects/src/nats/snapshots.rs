@@ -196,7 +196,7 @@ impl Nats {
         for (_, asked) in gone {
             cx.out.push(DialectOutput::Over {
                 token: asked.token.clone(),
-                how: QuestionEnd::Forgotten,
+                reason: QuestionEnd::Forgotten,
             });
         }
     }

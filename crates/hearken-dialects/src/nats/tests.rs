@@ -413,7 +413,7 @@ fn a_bridge_that_was_started_again_does_not_know_the_question_before_it() {
     );
     let over = DialectOutput::Over {
         token: "rpl_1".to_owned(),
-        how: QuestionEnd::Forgotten,
+        reason: QuestionEnd::Forgotten,
     };
     assert_eq!(bench.end(inquiry), [over]);
 }

@@ -185,7 +185,7 @@ impl Opencode {
                 OpencodeConversation::new(&root, teller)
             });
         let full = Phrase::new("opencode.too_many_conversations");
-        opened.map_err(|error| error.tell(full, out)).ok()
+        opened.map_err(|error| error.announce_once(full, out)).ok()
     }
 
     fn frame(&mut self, frame: &str, cx: &mut Cx<'_>) {

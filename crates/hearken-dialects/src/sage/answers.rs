@@ -203,7 +203,7 @@ impl Sage {
             };
             // Its resolution or its call has announced it already.
             if !of(|machine| machine == Tool::Denied) {
-                desk.tell(denied(tool.as_deref(), &report.message));
+                desk.announce(denied(tool.as_deref(), &report.message));
             }
         });
     }

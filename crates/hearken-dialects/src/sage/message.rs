@@ -111,7 +111,7 @@ pub enum ClientAnswer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportedEnd {
     /// The kind of ending.
-    pub how: SageTurnEnd,
+    pub end_kind: SageTurnEnd,
     /// Sage's code for the reason.
     pub reason: Option<String>,
     /// The result, or the error text.
@@ -427,7 +427,7 @@ fn end(payload: &Map<String, Value>, kind: &str) -> ReportedEnd {
         (None, _) => SageTurnEnd::Completed,
     };
     ReportedEnd {
-        how,
+        end_kind: how,
         reason,
         result: said(payload, "result"),
         duration_ms: payload.get("duration_ms").and_then(Value::as_u64),

@@ -89,7 +89,7 @@ impl<'a> SageContext<'a> {
     }
 
     /// Announces something to the person.
-    pub fn tell(&mut self, phrase: Phrase) {
+    pub fn announce(&mut self, phrase: Phrase) {
         self.out.push(DialectOutput::Tell(phrase));
     }
 

@@ -302,7 +302,7 @@ fn call(map: &Map<String, Value>) -> CallReport {
 /// Determines how a run ended: only the line's words show it.
 pub fn outcome(words: &str) -> ReportedEnd {
     let end = |how: SageTurnEnd, reason: Option<&str>, result: Option<&str>| ReportedEnd {
-        how,
+        end_kind: how,
         reason: reason.map(str::to_owned),
         result: result
             .filter(|result| !result.trim().is_empty())

@@ -359,17 +359,17 @@ impl SageTurn {
                 self.run(desk, call);
                 if changed {
                     let word = crate::link::PhraseArg::Name(tool.unwrap_or_default());
-                    desk.tell(Phrase::new("translated.changed").with("tool", word));
+                    desk.announce(Phrase::new("translated.changed").with("tool", word));
                 }
             }
             (false, Some(call)) => {
                 self.deny_call(desk, call);
                 // The person who denied it need not be told.
                 if by_us != Some(false) {
-                    desk.tell(denied(tool.as_deref(), ""));
+                    desk.announce(denied(tool.as_deref(), ""));
                 }
             }
-            (false, None) => desk.tell(denied(None, "")),
+            (false, None) => desk.announce(denied(None, "")),
             (true, None) => {}
         }
         self.settle_state(desk);

@@ -156,7 +156,7 @@ impl Sage {
                 ConversationEnd::TimedOut => (message::SageTurnEnd::Failed, "thread_timed_out"),
             };
             let end = message::ReportedEnd {
-                how,
+                end_kind: how,
                 reason: Some(reason.to_owned()),
                 result: why
                     .filter(|_| by != ConversationEnd::Ended)
@@ -173,7 +173,7 @@ impl Sage {
                 ConversationEnd::TimedOut => "sage.conversation.timed_out",
             };
             let why = PhraseArg::Agent(short(why.unwrap_or_default()));
-            desk.tell(Phrase::new(key).with("why", why));
+            desk.announce(Phrase::new(key).with("why", why));
         }
     }
 

@@ -324,7 +324,7 @@ impl SageTurn {
             if how == SageStatus::Denied {
                 let tool = call.tool.clone();
                 self.deny_call(desk, name);
-                desk.tell(denied(Some(&tool), failure()));
+                desk.announce(denied(Some(&tool), failure()));
             } else {
                 self.step_call(desk, name, ToolEvent::Cancel);
             }

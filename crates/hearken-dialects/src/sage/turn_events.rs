@@ -313,7 +313,7 @@ impl SageTurn {
     fn tell_fault(&mut self, desk: &mut SageContext<'_>) {
         if let Some(fault) = self.fault.take() {
             let message = PhraseArg::Agent(short(&fault.report.message));
-            desk.tell(Phrase::new("translated.error").with("message", message));
+            desk.announce(Phrase::new("translated.error").with("message", message));
         }
     }
 
@@ -321,7 +321,7 @@ impl SageTurn {
     pub fn cut_off(&mut self, desk: &mut SageContext<'_>) {
         if let Some(fault) = &self.fault {
             let end = ReportedEnd {
-                how: SageTurnEnd::Failed,
+                end_kind: SageTurnEnd::Failed,
                 reason: Some(fault.report.code.clone()).filter(|code| !code.is_empty()),
                 result: None,
                 duration_ms: None,
@@ -345,7 +345,7 @@ impl SageTurn {
         let kept = self.result.take();
         let result = end.result.as_deref().or(kept.as_deref());
         let result = result.map(str::trim).unwrap_or_default();
-        match end.how {
+        match end.end_kind {
             SageTurnEnd::Completed => {
                 self.step(desk, AgentEvent::Complete);
                 self.complete(desk, result, end.duration_ms);

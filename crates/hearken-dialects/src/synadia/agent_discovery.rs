@@ -125,7 +125,7 @@ impl Synadia {
                 agent.found(&info, cx.now);
                 self.discovery.found.push(name);
             }
-            Err(full) => full.tell(Phrase::new("synadia.too_many"), cx.out),
+            Err(full) => full.announce_once(Phrase::new("synadia.too_many"), cx.out),
         }
     }
 

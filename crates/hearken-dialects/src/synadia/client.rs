@@ -233,7 +233,7 @@ impl Dialect for Synadia {
 
     fn connection(&self) -> Connection {
         Connection {
-            how: Some("link.broker"),
+            method: Some("link.broker"),
             may_answer_late: true,
             takes_prompts: !self.listens && !self.agents.is_empty(),
             converses: true,

@@ -103,7 +103,7 @@ impl Links {
                     return self.tell_recorded_answer(question, reply.answer, cx);
                 }
             }
-            DialectOutput::Over { token, how } => {
+            DialectOutput::Over { token, reason: how } => {
                 let how = match how {
                     QuestionEnd::Stopped => CloseReason::Stopped,
                     QuestionEnd::TakenBack => CloseReason::TakenBack,

@@ -256,7 +256,7 @@ impl Links {
         if view.is_over() || !view.connected(cx.now) {
             return;
         }
-        let how = match (view.answerable, view.connection().how) {
+        let how = match (view.answerable, view.connection().method) {
             (true, Some(how)) => cx.phrases().text(how, &[]),
             (false, _) | (true, None) => String::new(),
         };
@@ -424,7 +424,7 @@ impl Links {
         cx: &AppCx,
     ) -> Option<Vec<Segment>> {
         let Connection {
-            how,
+            method: how,
             terms,
             facts: known,
             ..

@@ -163,8 +163,8 @@ fn commands_of(link: LinkId, links: &Links) -> Vec<OfferedCommand> {
 fn command_words(command: &OfferedCommand, cx: &AppCx) -> String {
     let args = [
         ("name", Arg::Name(command.name.clone())),
-        ("says", unclosed(&command.says)),
-        ("takes", unclosed(&command.takes)),
+        ("says", unclosed(&command.description)),
+        ("takes", unclosed(&command.argument)),
     ];
     cx.phrases().text("commands.one", &args)
 }
@@ -184,8 +184,8 @@ mod tests {
     fn what_several_commands_begin_with_is_found_by_whole_characters() {
         let offered = |name: &str| OfferedCommand {
             name: name.to_owned(),
-            says: String::new(),
-            takes: String::new(),
+            description: String::new(),
+            argument: String::new(),
         };
         for (names, wanted) in [
             (vec!["help", "hello"], "hel"),

@@ -205,7 +205,7 @@ fn outcomes(effects: &[BridgeEffect]) -> Vec<(u64, RequestOutcome)> {
 fn closed(effects: &[BridgeEffect]) -> Vec<Closed> {
     let closed = effects.iter().filter_map(|effect| match effect {
         BridgeEffect::Report {
-            report: BridgeReport::Closed { how, .. },
+            report: BridgeReport::Closed { reason: how, .. },
             ..
         } => Some(how.clone()),
         _ => None,
@@ -449,7 +449,7 @@ fn what_the_source_says_of_a_question_is_reported_once() {
     bench.asks(0, "rpl_1");
     let over = || DialectOutput::Over {
         token: "rpl_1".to_owned(),
-        how: QuestionEnd::TakenBack,
+        reason: QuestionEnd::TakenBack,
     };
     assert_eq!(closed(&bench.outs(0, over())), [Closed::TakenBack]);
     assert_eq!(closed(&bench.outs(0, over())), []);

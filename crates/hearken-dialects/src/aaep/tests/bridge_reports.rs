@@ -107,7 +107,11 @@ fn answered_by(person: &str) -> String {
         at: at(),
     });
     let question = EventId::from("evt_q");
-    BridgeReport::Closed { question, how }.to_event("build-3", "b", 1, at())
+    BridgeReport::Closed {
+        question,
+        reason: how,
+    }
+    .to_event("build-3", "b", 1, at())
 }
 
 #[test]
@@ -333,7 +337,7 @@ fn a_notice_is_heard_in_the_persons_language() {
     };
     let words = |text: &str| PhraseArg::Agent(text.to_owned());
     assert_eq!(heard(bench.frame(notice.clone())), words("It was lost."));
-    bench.machine.wanted.languages = vec!["de-AT".to_owned()];
+    bench.machine.wanted_terms.languages = vec!["de-AT".to_owned()];
     assert_eq!(heard(bench.frame(notice)), words("Sie ist weg."));
 }
 

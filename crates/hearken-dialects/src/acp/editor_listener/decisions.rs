@@ -150,7 +150,10 @@ impl AgentListener {
         {
             let request = ticket.to_string();
             let sends = turn.is_asked(&request)
-                && turn.asking.as_ref().is_some_and(|it| it.sending.is_some());
+                && turn
+                    .permission
+                    .as_ref()
+                    .is_some_and(|it| it.sending.is_some());
             if sends {
                 // The outcome of the person's own answer is still to come, and decides.
                 return;
@@ -224,7 +227,7 @@ impl AgentListener {
     /// Handles the outcome of an answer from the person.
     pub fn became(&mut self, request: u64, how: DecisionResult, cx: &mut Cx<'_>) {
         let sends = |turn: &Turn| {
-            let sending = turn.asking.as_ref().and_then(|it| it.sending.as_ref());
+            let sending = turn.permission.as_ref().and_then(|it| it.sending.as_ref());
             sending.is_some_and(|it| it.request == request)
         };
         let found = self.conversations.values_mut().find_map(|it| {
@@ -236,7 +239,7 @@ impl AgentListener {
         };
         self.teller.folder.clone_from(folder);
         let teller = &mut self.teller;
-        let asking = turn.asking.as_ref();
+        let asking = turn.permission.as_ref();
         let ticket = asking.and_then(|it| it.id.name()?.parse::<u64>().ok());
         // Its call is over: no agent waits for an answer any more.
         let is_moot = asking.is_some_and(|it| !turn.calls.contains_key(&it.call));

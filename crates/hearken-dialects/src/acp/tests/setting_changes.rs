@@ -274,7 +274,7 @@ fn commands_are_known_as_the_agent_last_said() {
         .machine
         .offers()
         .iter()
-        .map(|it| (it.name.as_str(), it.takes.as_str()))
+        .map(|it| (it.name.as_str(), it.argument.as_str()))
         .collect();
     assert_eq!(names, [("web", "what for"), ("test", "")]);
     let many: Vec<Value> = (0..600).map(|n| json!({"name": format!("c{n}")})).collect();

@@ -160,7 +160,7 @@ impl ToolServers {
             ToolServerRun::new(client, teller)
         });
         let full = Phrase::new("claude.too_many_conversations");
-        opened.map_err(|error| error.tell(full, out)).ok()
+        opened.map_err(|error| error.announce_once(full, out)).ok()
     }
 
     fn relayed(

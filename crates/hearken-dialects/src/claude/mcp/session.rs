@@ -43,7 +43,7 @@ pub struct ToolServerRun {
     pub(super) teller: EventContext,
     session: Option<RunSession>,
     /// The question that is asked.
-    asking: Option<OpenQuestion>,
+    question: Option<OpenQuestion>,
     /// The questions to ask next.
     waiting: VecDeque<OpenQuestion>,
     /// Its connection, while there is one.
@@ -145,7 +145,7 @@ impl ToolServerRun {
             client,
             teller,
             session: None,
-            asking: None,
+            question: None,
             waiting: VecDeque::new(),
             channel: None,
         }
@@ -163,7 +163,7 @@ impl ToolServerRun {
 
     /// Returns whether a question of it is open.
     pub fn asks(&self) -> bool {
-        self.asking.is_some()
+        self.question.is_some()
     }
 
     /// Gives its agent the identity that the same agent has by its hooks, unless it has spoken under its own.
@@ -280,7 +280,7 @@ impl ToolServerRun {
         session.enter("awaiting_input", teller, cx);
         let event = session.event(content, teller, cx);
         cx.out.push(DialectOutput::Event(event));
-        self.asking = Some(next);
+        self.question = Some(next);
     }
 
     /// Leaves the open question, and asks the next one.
@@ -292,7 +292,7 @@ impl ToolServerRun {
 
     /// Returns the open question under a token, if no answer is under way.
     pub fn asked_under(&mut self, token: &str) -> Option<&mut OpenQuestion> {
-        let asking = self.asking.as_mut();
+        let asking = self.question.as_mut();
         asking.filter(|it| it.token == token && it.sending.is_none())
     }
 
@@ -303,7 +303,7 @@ impl ToolServerRun {
             return true;
         }
         let open = |it: &mut OpenQuestion| it.id == id && it.sending.is_none();
-        let Some(question) = self.asking.take_if(open) else {
+        let Some(question) = self.question.take_if(open) else {
             return false;
         };
         cx.out.push(question.over());
@@ -313,7 +313,7 @@ impl ToolServerRun {
 
     /// Returns the requests that ask about a call, and have no answer under way.
     pub fn relayed(&self, is_it: impl Fn(&RelayedCall) -> bool) -> Option<u64> {
-        let mut open = self.asking.iter().chain(&self.waiting);
+        let mut open = self.question.iter().chain(&self.waiting);
         let found = open.find(|it| match &it.subject {
             QuestionSubject::Call { call, .. } => it.sending.is_none() && is_it(call),
             QuestionSubject::Words { .. } => false,
@@ -324,7 +324,7 @@ impl ToolServerRun {
     /// Records the outcome of an answer; returns false if it answers no question of this run.
     pub fn went(&mut self, request: u64, arrived: bool, cx: &mut Cx<'_>) -> bool {
         let is_it = |it: &mut OpenQuestion| it.sending == Some(request);
-        let Some(question) = self.asking.take_if(is_it) else {
+        let Some(question) = self.question.take_if(is_it) else {
             return false;
         };
         self.leave(cx);
@@ -339,7 +339,7 @@ impl ToolServerRun {
     /// Ends everything in the run, because its agent is gone.
     pub fn end(&mut self, cx: &mut Cx<'_>) {
         self.waiting.clear();
-        if let Some(question) = self.asking.take() {
+        if let Some(question) = self.question.take() {
             if question.sending.is_none() {
                 cx.out.push(question.over());
             }
@@ -463,7 +463,7 @@ impl OpenQuestion {
     fn over(&self) -> DialectOutput {
         DialectOutput::Over {
             token: self.token.clone(),
-            how: QuestionEnd::TakenBack,
+            reason: QuestionEnd::TakenBack,
         }
     }
 

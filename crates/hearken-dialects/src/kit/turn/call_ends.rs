@@ -72,12 +72,12 @@ impl Turn {
         self.forget(key);
         // It went on without the answer: the question is over, as the events show.
         if self
-            .asking
+            .permission
             .as_ref()
             .is_some_and(|it| it.call == key && it.sending.is_none())
         {
             self.passed.extend(
-                self.asking
+                self.permission
                     .take()
                     .filter(|_| self.passed.len() < MOST_PERMISSIONS),
             );

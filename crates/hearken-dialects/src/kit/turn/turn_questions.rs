@@ -52,7 +52,7 @@ impl Turn {
         }
         let key = permission.call.clone();
         let has_twin = self.requests().any(|id| id.has_value_of(&permission.id));
-        let mut open = self.asking.iter().chain(&self.waiting);
+        let mut open = self.permission.iter().chain(&self.waiting);
         let is_open = !key.is_empty() && open.any(|it| it.call == key && it.id != permission.id);
         let before = self.calls.get(&key).map(Call::digest);
         // Text that comes with a question is not the output of its call, which has not run.
@@ -84,7 +84,7 @@ impl Turn {
         if shares_call {
             // The first question was about something other than what its call now says.
             let same: Vec<Id> = self
-                .asking
+                .permission
                 .iter()
                 .chain(&self.waiting)
                 .filter(|it| it.call == key)
@@ -93,7 +93,7 @@ impl Turn {
             let action = self.calls.get(&key).map(|call| call.action(&teller.words));
             let action = action.unwrap_or_default();
             permission.reject_only = Some(RejectOnly::SharedId);
-            permission.other.clone_from(&action);
+            permission.other_request.clone_from(&action);
             for id in same {
                 self.share_id(&id, &action, teller, cx);
             }
@@ -101,7 +101,7 @@ impl Turn {
         if has_twin {
             // An answer under this id may count for either of them.
             permission.reject_only = Some(RejectOnly::SharedId);
-            permission.other = self.actions_of(&permission.id, &teller.words);
+            permission.other_request = self.actions_of(&permission.id, &teller.words);
             let action = self.calls.get(&key).map(|call| call.action(&teller.words));
             let id = permission.id.clone();
             self.share_id(&id, &action.unwrap_or_default(), teller, cx);
@@ -125,14 +125,14 @@ impl Turn {
     pub fn share_id(&mut self, id: &Id, other: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
         for waiting in self.waiting.iter_mut().filter(|it| it.id.has_value_of(id)) {
             waiting.reject_only = Some(RejectOnly::SharedId);
-            other.clone_into(&mut waiting.other);
+            other.clone_into(&mut waiting.other_request);
         }
         let is_asked = |it: &Permission| {
             it.id.has_value_of(id) && it.sending.is_none() && it.clarifies.is_none()
         };
-        if let Some(mut asking) = self.asking.take_if(|it| is_asked(it)) {
+        if let Some(mut asking) = self.permission.take_if(|it| is_asked(it)) {
             asking.reject_only = Some(RejectOnly::SharedId);
-            other.clone_into(&mut asking.other);
+            other.clone_into(&mut asking.other_request);
             asking.changed = vec!["id".to_owned()];
             self.ask_changed(asking, teller, cx);
         }
@@ -147,7 +147,7 @@ impl Turn {
             call.status,
             CallStatus::Completed | CallStatus::Failed | CallStatus::Ended
         );
-        let mut changed = match &self.asking {
+        let mut changed = match &self.permission {
             Some(asking) if asking.call == key && asking.sending.is_none() && !is_over => {
                 asking.differences(call, &teller.words)
             }
@@ -155,7 +155,7 @@ impl Turn {
         };
         // Text that comes while the question is open replaces the text that came with it.
         let written = (call.output.count > 0).then(|| parts(call.output.clone()));
-        if let (Some(written), Some(asking)) = (written, &mut self.asking) {
+        if let (Some(written), Some(asking)) = (written, &mut self.permission) {
             let is_old =
                 |(name, _): &(String, String)| name == "content" || name.starts_with("content_");
             let old: Vec<(String, String)> = asking
@@ -173,7 +173,7 @@ impl Turn {
         if changed.is_empty() {
             return;
         }
-        if let Some(mut asking) = self.asking.take() {
+        if let Some(mut asking) = self.permission.take() {
             asking.changed = changed;
             self.ask_changed(asking, teller, cx);
         }
@@ -193,7 +193,7 @@ impl Turn {
     }
 
     fn ask_next(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        if self.asking.is_some() {
+        if self.permission.is_some() {
             return;
         }
         let Some(mut permission) = self.waiting.pop_front() else {
@@ -216,7 +216,7 @@ impl Turn {
         let question = permission.asks(call, &teller.words);
         permission.note_asked(call, &teller.words);
         let answerable = teller.answerable && permission.takes_answers();
-        self.asking = Some(permission);
+        self.permission = Some(permission);
         let text = teller
             .writer
             .event(&mut self.session, cx.now.wall, question);
@@ -229,7 +229,7 @@ impl Turn {
 
     /// Repeats the open question under its present token, because the agent repeated the request.
     pub fn ask_again(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        if let Some(asking) = self.asking.take() {
+        if let Some(asking) = self.permission.take() {
             self.put_question(asking, teller, cx);
         }
     }
@@ -237,7 +237,7 @@ impl Turn {
     /// Repeats a question whose answer did not arrive, under a new token: to listeners the question seems answered, and
     /// the old token used.
     pub fn ask_anew(&mut self, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        if let Some(asking) = self.asking.take() {
+        if let Some(asking) = self.permission.take() {
             self.change_state("thinking", teller, cx);
             self.waiting.push_front(asking);
             self.ask_next(teller, cx);
@@ -265,7 +265,7 @@ impl Turn {
 
     /// Returns the open permission with this token.
     pub fn asked_under(&mut self, token: &str) -> Option<&mut Permission> {
-        self.asking.as_mut().filter(|it| it.token == token)
+        self.permission.as_mut().filter(|it| it.token == token)
     }
 
     /// Notes that an answer was delivered; returns the person's reason for a rejection, if they gave one.
@@ -279,7 +279,7 @@ impl Turn {
         cx: &mut Cx<'_>,
     ) -> Option<String> {
         let is_it = |it: &&Permission| it.sending.as_ref().is_some_and(|it| it.request == request);
-        let permission = self.asking.as_ref().filter(is_it)?;
+        let permission = self.permission.as_ref().filter(is_it)?;
         let (key, sending) = (permission.call.clone(), permission.sending.clone()?);
         self.heard = cx.now.monotonic;
         if permission.clarifies.is_none() {
@@ -317,9 +317,9 @@ impl Turn {
         teller: &mut EventContext,
         cx: &mut Cx<'_>,
     ) -> Option<Permission> {
-        let asking = self.asking.as_mut()?;
+        let asking = self.permission.as_mut()?;
         asking.sending.take_if(|it| it.request == request)?;
-        let over = self.asking.clone().filter(|_| self.stopping)?;
+        let over = self.permission.clone().filter(|_| self.stopping)?;
         cx.out.push(over.over(QuestionEnd::Stopped));
         self.leave_question("thinking", teller, cx);
         Some(over)
@@ -339,7 +339,7 @@ impl Turn {
             return Some(self.passed.remove(at));
         }
         let open = |it: &&Permission| it.id.is(id) && it.sending.is_none();
-        let permission = self.asking.as_ref().filter(open)?.clone();
+        let permission = self.permission.as_ref().filter(open)?.clone();
         cx.out.push(permission.over(QuestionEnd::TakenBack));
         self.leave_question("thinking", teller, cx);
         Some(permission)
@@ -370,7 +370,12 @@ impl Turn {
             return true;
         }
         let open = |it: &&Permission| it.id.is_name(name) && it.sending.is_none();
-        let Some(call) = self.asking.as_ref().filter(open).map(|it| it.call.clone()) else {
+        let Some(call) = self
+            .permission
+            .as_ref()
+            .filter(open)
+            .map(|it| it.call.clone())
+        else {
             return false;
         };
         self.let_go(&call, allowed);
@@ -402,7 +407,7 @@ impl Turn {
     pub fn too_late(&mut self, request: u64, teller: &mut EventContext, cx: &mut Cx<'_>) {
         let is_it = |it: &Permission| it.sending.as_ref().is_some_and(|it| it.request == request);
         let Some(call) = self
-            .asking
+            .permission
             .as_ref()
             .filter(|it| is_it(it))
             .map(|it| it.call.clone())
@@ -421,12 +426,14 @@ impl Turn {
 
     /// Returns whether this request is the open question.
     pub fn is_asked(&self, name: &str) -> bool {
-        self.asking.as_ref().is_some_and(|it| it.id.is_name(name))
+        self.permission
+            .as_ref()
+            .is_some_and(|it| it.id.is_name(name))
     }
 
     /// Returns whether a question is open.
     pub fn asks(&self) -> bool {
-        self.asking.is_some()
+        self.permission.is_some()
     }
 
     /// Closes all open requests, which can't be answered any more, and returns their names.
@@ -438,7 +445,7 @@ impl Turn {
     ) -> Vec<String> {
         let open = self.waiting.drain(..).chain(self.passed.drain(..));
         let mut names: Vec<String> = open.filter_map(|it| it.id.name()).collect();
-        if let Some(asking) = self.asking.take() {
+        if let Some(asking) = self.permission.take() {
             names.extend(asking.id.name());
             if asking.sending.is_none() {
                 cx.out.push(asking.over(how));
@@ -454,7 +461,7 @@ impl Turn {
         let mut open: Vec<Permission> = self.waiting.drain(..).collect();
         open.append(&mut self.passed);
         // An answer under way is the person's, and remains valid.
-        if let Some(asking) = self.asking.as_ref().filter(|it| it.sending.is_none()) {
+        if let Some(asking) = self.permission.as_ref().filter(|it| it.sending.is_none()) {
             cx.out.push(asking.over(QuestionEnd::Stopped));
             open.insert(0, asking.clone());
             self.leave_question("thinking", teller, cx);
@@ -481,7 +488,7 @@ impl Turn {
 
     /// Leaves the open question, and asks the next one.
     pub fn leave_question(&mut self, to: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        self.asking = None;
+        self.permission = None;
         self.change_state(to, teller, cx);
         self.ask_next(teller, cx);
         // Other calls may run.

@@ -241,7 +241,10 @@ fn a_rejected_change_ends_the_subscription_and_a_new_one_is_asked_for_on_the_old
     rig.event("progress.updated", json!({"progress": {"percent": 1}}));
     let text = consent(asked["capabilities"].clone()).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert_eq!(rig.app.links()[0].connection().how, Some("link.handshake"));
+    assert_eq!(
+        rig.app.links()[0].connection().method,
+        Some("link.handshake")
+    );
     let again = |wish: &Effect| {
         matches!(
             wish,
