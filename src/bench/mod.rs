@@ -110,7 +110,7 @@ pub async fn run(request: Measurement, words: Phrases) -> Result<BenchEnd, Measu
     });
     let told = tokio::select! {
         biased;
-        told = leaving.told() => told,
+        told = leaving.received() => told,
         done = &mut work => {
             done.map_err(io::Error::other)??;
             return Ok(BenchEnd::Measured);

@@ -28,11 +28,11 @@ impl LineWriter {
     pub(super) fn about_question(
         &self,
         out: &mut String,
-        told: &Announcement,
+        announcement: &Announcement,
         (ours, asker): (&Label<'_>, &Label<'_>),
         time: Option<&str>,
     ) -> bool {
-        let shown = shown(told);
+        let shown = shown(announcement);
         let parts = parts(&shown);
         let timed = timed(&parts);
         let mut is_timed = false;
@@ -53,7 +53,7 @@ impl LineWriter {
                     Mark::Agent => segment.text(),
                 })
                 .collect();
-            let text = text_of(&words.join(" "), part, told, self.page);
+            let text = text_of(&words.join(" "), part, announcement, self.page);
             let of_part = label_of(part, ours, asker);
             let beginning = match part.mark {
                 Mark::Agent if is_known && part.name.is_none() => RowOpening::Known,
@@ -73,20 +73,20 @@ impl LineWriter {
         &mut self,
         out: &mut String,
         app: &App,
-        told: &Announcement,
+        announcement: &Announcement,
         ours: &Label<'_>,
         time: Option<&str>,
     ) -> bool {
-        let shown = shown(told);
+        let shown = shown(announcement);
         let asked = app.sessions().open_questions().next().is_some();
         let timed = timed(&parts(&shown));
         let mut is_timed = false;
-        let mut quotes = told.quotes.iter();
+        let mut quotes = announcement.quotes.iter();
         let mut quote: Option<&Quote> = None;
         let mut before: Option<&Quote> = None;
         for (at, part) in parts(&shown).iter().enumerate() {
             let words: Vec<Segment> = part.segments.iter().map(|&it| it.clone()).collect();
-            let text = text_of(&join_shown(&words), part, told, self.page);
+            let text = text_of(&join_shown(&words), part, announcement, self.page);
             if text.is_empty() {
                 continue;
             }

@@ -27,25 +27,30 @@ pub(super) enum Extent {
 /// Returns the rows of what an entry's call changed; none if it changed nothing that is known.
 pub(super) fn rows(
     view: View<'_>,
-    told: &Announcement,
+    announcement: &Announcement,
     width: u16,
     extent: Extent,
 ) -> Vec<PaneRow> {
-    if !has_rows(view, told) {
+    if !has_rows(view, announcement) {
         return Vec::new();
     }
-    let changes = view.app.announcer().kept_changes(told.facts().attached());
+    let changes = view
+        .app
+        .announcer()
+        .kept_changes(announcement.facts().attached());
     let lines = changes.iter().flat_map(|change| &change.lines);
     let digits = lines.filter_map(|line| line.number).max().unwrap_or(0);
     let digits = digits.to_string().len();
     let mut all = match extent {
-        Extent::Folded => folded(view, told, &changes, width, digits),
+        Extent::Folded => folded(view, announcement, &changes, width, digits),
         Extent::Whole => {
             let mut all = Vec::new();
             for change in &changes {
                 all.extend(path(view, change, &changes, width));
                 let lines = change.lines.iter();
-                all.extend(lines.flat_map(|line| line_rows(view, told, line, digits, width)));
+                all.extend(
+                    lines.flat_map(|line| line_rows(view, announcement, line, digits, width)),
+                );
             }
             all
         }
@@ -80,7 +85,7 @@ fn has_rows(view: View<'_>, told: &Announcement) -> bool {
 
 fn folded(
     view: View<'_>,
-    told: &Announcement,
+    announcement: &Announcement,
     changes: &[KeptChange],
     width: u16,
     digits: usize,
@@ -102,7 +107,7 @@ fn folded(
             if rows.len() >= most {
                 break;
             }
-            let line = line_rows(view, told, line, digits, width);
+            let line = line_rows(view, announcement, line, digits, width);
             rows.extend(text_rows::fitting(line, 1, width));
             shown += 1;
         }
@@ -136,7 +141,7 @@ fn path(view: View<'_>, change: &KeptChange, changes: &[KeptChange], width: u16)
 /// Returns a line with its number and its sign in the margin.
 fn line_rows(
     view: View<'_>,
-    told: &Announcement,
+    announcement: &Announcement,
     line: &KeptLine,
     digits: usize,
     width: u16,
@@ -148,6 +153,6 @@ fn line_rows(
     let inside = usize::from(width).saturating_sub(margin.width()).max(1);
     let inside = u16::try_from(inside).unwrap_or(width);
     let style = view.look.changed_line(line.sign);
-    let rows = text_rows::verbatim(&line.text, told.direction, inside, style);
+    let rows = text_rows::verbatim(&line.text, announcement.direction, inside, style);
     text_rows::led_by(rows, &margin, &" ".repeat(margin.width()))
 }

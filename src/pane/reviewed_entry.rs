@@ -79,16 +79,16 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Positio
 /// the number of the first such row.
 fn entry_under_review(
     view: View<'_>,
-    told: &Announcement,
+    announcement: &Announcement,
     width: u16,
 ) -> (Vec<PaneRow>, Option<usize>) {
     let after = match view.app.config().screen.times {
-        TimesChoice::Always | TimesChoice::Minute => time(view, told, "%H:%M:%S"),
+        TimesChoice::Always | TimesChoice::Minute => time(view, announcement, "%H:%M:%S"),
         TimesChoice::Never => String::new(),
     };
-    let laid_out = |width| entry(view, told, &after, width, view.look.alert());
+    let laid_out = |width| entry(view, announcement, &after, width, view.look.alert());
     let searched = view.app.searched().filter(|_| view.app.hit().is_some());
-    let label = view.app.label(told);
+    let label = view.app.label(announcement);
     searched
         .and_then(|searched| {
             let rows = laid_out(text_rows::beside_sign(width));

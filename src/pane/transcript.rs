@@ -100,7 +100,7 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
 /// history costs nothing.
 pub(super) fn paragraphs<'a>(
     view: View<'_>,
-    told: impl Iterator<Item = &'a std::sync::Arc<Announcement>>,
+    announcement: impl Iterator<Item = &'a std::sync::Arc<Announcement>>,
     room: usize,
     width: u16,
 ) -> Vec<Vec<PaneRow>> {
@@ -111,7 +111,7 @@ pub(super) fn paragraphs<'a>(
     let mut paragraph: Vec<&Announcement> = Vec::new();
     let mut length = 0;
     let full = room * usize::from(width);
-    for told in told {
+    for told in announcement {
         if let Some(later) = paragraph.last() {
             if runs_on(told, later) && length < full {
                 length += told.shown().len();
@@ -280,28 +280,47 @@ fn is_text(told: &Announcement) -> bool {
 /// Lays out one entry with its label.
 pub(super) fn entry(
     view: View<'_>,
-    told: &Announcement,
+    announcement: &Announcement,
     after: &str,
     width: u16,
     style: Style,
 ) -> Vec<PaneRow> {
-    let label = format!("{}: ", view.app.label(told));
-    if is_text(told) {
-        return text(view, &[told], &label, after, (width, usize::MAX), style);
+    let label = format!("{}: ", view.app.label(announcement));
+    if is_text(announcement) {
+        return text(
+            view,
+            &[announcement],
+            &label,
+            after,
+            (width, usize::MAX),
+            style,
+        );
     }
-    if told.class == Class::Response
-        && let Some(written) = &told.facts().written
+    if announcement.class == Class::Response
+        && let Some(written) = &announcement.facts().written
     {
-        return repeated(view, told, written, &label, (width, style));
+        return repeated(view, announcement, written, &label, (width, style));
     }
     // When hearken responds, each speaker has separate rows, as around a question.
-    if told.about.is_some() || told.class == Class::Response {
-        return by_speaker(told, &told.segments, &label, after, width, style);
+    if announcement.about.is_some() || announcement.class == Class::Response {
+        return by_speaker(
+            announcement,
+            &announcement.segments,
+            &label,
+            after,
+            width,
+            style,
+        );
     }
     // If our words are mixed with the agent's, the row is ours, and so is its direction.
-    let direction = told.direction.filter(|_| told.is_agents_text());
-    let ours = told.segments.iter().all(|part| part.mark == Mark::Own);
-    let shown = told.shown();
+    let direction = announcement
+        .direction
+        .filter(|_| announcement.is_agents_text());
+    let ours = announcement
+        .segments
+        .iter()
+        .all(|part| part.mark == Mark::Own);
+    let shown = announcement.shown();
     let last = shown.lines().count().saturating_sub(1);
     let mut all = Vec::new();
     for (at, line) in shown.lines().enumerate() {
@@ -322,13 +341,13 @@ pub(super) fn entry(
 /// Lays out a repeated text of an agent between hearken's words about it.
 fn repeated(
     view: View<'_>,
-    told: &Announcement,
+    announcement: &Announcement,
     written: &str,
     label: &str,
     (width, style): (u16, Style),
 ) -> Vec<PaneRow> {
     let is_agents = |part: &Segment| part.mark == Mark::Agent;
-    let all = told.segments.as_slice();
+    let all = announcement.segments.as_slice();
     let first = all.iter().position(is_agents).unwrap_or(all.len());
     let behind = all
         .iter()
@@ -337,7 +356,7 @@ fn repeated(
     let (before, after) = (all.get(..first), all.get(behind..));
     let words = |part: Option<&[Segment]>| join_shown(part.unwrap_or_default());
     let layout = Layout {
-        direction: told.direction,
+        direction: announcement.direction,
         width: width.saturating_sub(text_rows::HANG).max(1),
         tail: usize::MAX,
     };

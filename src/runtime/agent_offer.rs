@@ -260,7 +260,7 @@ impl SourceOffer {
             let typed_now = tokio::select! {
                 typed_now = &mut line => typed_now,
                 () = speech.news() => continue,
-                told = leaving.told() => break OfferOutcome::Leave(match told {
+                told = leaving.received() => break OfferOutcome::Leave(match told {
                     Termination::Interrupt => Exit::Interrupted,
                     Termination::End => Exit::Terminated,
                 }),

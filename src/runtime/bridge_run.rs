@@ -118,7 +118,7 @@ pub async fn bridge(
         let deadline = deadline.and_then(|at| shell.started.checked_add(at));
         tokio::select! {
             biased;
-            told = leaving.told() => break match told {
+            told = leaving.received() => break match told {
                 Termination::Interrupt => Exit::Interrupted,
                 Termination::End => Exit::Terminated,
             },

@@ -126,7 +126,7 @@ impl BrokerSide {
         let BrokerRequest {
             subject,
             body,
-            by,
+            person: by,
             digest,
             ..
         } = request;

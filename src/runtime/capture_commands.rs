@@ -225,7 +225,7 @@ fn links(file: &Path) -> Vec<RecordedExtra> {
         after: link.after,
         at: link.at,
         link: link.link,
-        history: news(link.what),
+        history: news(link.news),
     })
     .collect()
 }

@@ -20,7 +20,7 @@ pub(super) struct ChosenSource {
     /// Its name in the settings.
     pub(super) name: Option<String>,
     /// Its own settings, if it is in the settings file.
-    pub(super) own: Option<SourceSettings>,
+    pub(super) own_settings: Option<SourceSettings>,
     /// Whether the address of another source means this one, too.
     pub(super) beside: bool,
 }
@@ -49,7 +49,7 @@ pub(super) fn meant(
                 ChosenSource {
                     source,
                     name: None,
-                    own: own.map(SourceSettings),
+                    own_settings: own.map(SourceSettings),
                     beside: false,
                 }
             }
@@ -59,7 +59,7 @@ pub(super) fn meant(
         chosen.push(ChosenSource {
             source: Source::Program(program),
             name: None,
-            own: None,
+            own_settings: None,
             beside: false,
         });
     }
@@ -90,13 +90,13 @@ impl ChosenSource {
         let agents = address.is_of_all().then(|| address.of_agents())?;
         let dialect = Some(Dialect::Synadia);
         let own = self
-            .own
+            .own_settings
             .clone()
             .map(|SourceSettings(own)| SourceSettings(SourceConfig { dialect, ..own }));
         Some(Self {
             source: Source::Nats(agents),
             name: None,
-            own,
+            own_settings: own,
             beside: true,
         })
     }
@@ -111,7 +111,7 @@ fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<ChosenSource> {
     Ok(ChosenSource {
         source,
         name: Some(own.name.clone()),
-        own: Some(SourceSettings(source_links::spelled_out(own.clone()))),
+        own_settings: Some(SourceSettings(source_links::spelled_out(own.clone()))),
         beside: false,
     })
 }
@@ -238,10 +238,14 @@ mod tests {
             assert_eq!(names(&[word], &config).unwrap(), wanted, "{word}");
         }
         let chosen = meant(&["fleet".to_owned()], Vec::new(), &config).unwrap();
-        let creds = |one: &ChosenSource| one.own.as_ref().and_then(|own| own.0.creds.clone());
+        let creds = |one: &ChosenSource| {
+            one.own_settings
+                .as_ref()
+                .and_then(|own| own.0.creds.clone())
+        };
         assert_eq!(creds(&chosen[0]), creds(&chosen[1]));
         assert!(creds(&chosen[0]).is_some() && !chosen[0].beside && chosen[1].beside);
-        let dialect = |one: &ChosenSource| one.own.as_ref().and_then(|own| own.0.dialect);
+        let dialect = |one: &ChosenSource| one.own_settings.as_ref().and_then(|own| own.0.dialect);
         assert_eq!(dialect(&chosen[1]), Some(Dialect::Synadia));
     }
 

@@ -100,7 +100,7 @@ pub async fn serve(
     let args = [("places", Arg::Own(places)), ("url", Arg::Own(url))];
     announce(&words.text("serve.at", &args));
     let exit = tokio::select! {
-        told = leaving.told() => match told {
+        told = leaving.received() => match told {
             Termination::Interrupt => Exit::Interrupted,
             Termination::End => Exit::Terminated,
         },

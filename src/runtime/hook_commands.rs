@@ -16,7 +16,7 @@ use crate::cli::HookAction;
 use crate::config::HookedAgent;
 use crate::hooks::door::{HookEndpoint, HookEndpointError};
 use crate::hooks::hook_settings::{HookCommand, HooksGoal, PlannedChange, UnchangedReason};
-use crate::hooks::hooks_state::{HooksState, standing};
+use crate::hooks::hooks_state::{HooksState, state};
 use crate::hooks::layout;
 use crate::hooks::relay::HookSender;
 use crate::platform::files;
@@ -227,7 +227,7 @@ pub(super) fn also_in(agent: HookedAgent, other_than: &Path) -> Vec<PathBuf> {
     for path in all {
         let is_new = !seen.contains(&real(&path));
         seen.push(real(&path));
-        let stands = standing(&path, agent, &program);
+        let stands = state(&path, agent, &program);
         if is_new && stands.is_ok_and(|stands| stands != HooksState::Absent) {
             also.push(path);
         }

@@ -87,7 +87,7 @@ impl Inputs {
         loop {
             tokio::select! {
                 biased;
-                leave = self.leaving.told() => match leave {
+                leave = self.leaving.received() => match leave {
                     Termination::End => return Input::Terminate,
                     // The interrupt is meant for the program that has the terminal.
                     Termination::Interrupt if self.lent => continue,
@@ -97,7 +97,7 @@ impl Inputs {
                     }
                 },
                 input = next_typed(&mut self.desk) => return input,
-                () = self.resumed.told() => {
+                () = self.resumed.received() => {
                     // The other program continues to use the terminal.
                     if self.lent {
                         continue;
@@ -111,7 +111,7 @@ impl Inputs {
                     self.keys = None;
                     return Input::Terminate;
                 }
-                () = self.resized.told() => {
+                () = self.resized.received() => {
                     self.upheaval = Some(TerminalChange::Resized);
                     // Only the screen changed; the deadline input does no harm.
                     return Input::Deadline;

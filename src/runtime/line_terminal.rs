@@ -104,13 +104,13 @@ impl KeyLines {
         loop {
             tokio::select! {
                 biased;
-                () = self.stop.told() => {
+                () = self.stop.received() => {
                     restore();
                     self.stop.stop();
                     self.stopped = true;
                     return self.go_on();
                 }
-                () = self.resumed.told() => {
+                () = self.resumed.received() => {
                     if !std::mem::take(&mut self.stopped) {
                         return self.go_on();
                     }

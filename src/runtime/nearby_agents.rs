@@ -19,7 +19,7 @@ use crate::config::{Dialect, HookedAgent, LinkConfig};
 use crate::dialect::{self, a2a_card, opencode_events};
 use crate::hooks::door;
 pub(crate) use crate::hooks::hooks_state::HooksState;
-use crate::hooks::hooks_state::standing;
+use crate::hooks::hooks_state::state;
 use crate::link::{Fault, LinkEvent};
 use crate::platform::{processes, sockets};
 use crate::protocol::Manifest;
@@ -371,7 +371,7 @@ fn hooked_here(agent: HookedAgent, calls: Option<&[Vec<String>]>) -> HookedAgent
 fn hooks(agent: HookedAgent, project: bool) -> Option<(PathBuf, Option<HooksState>)> {
     let file = hook_commands::file(agent, project).ok()?;
     let program = std::env::current_exe().unwrap_or_default();
-    let stands = standing(&file, agent, &program).ok();
+    let stands = state(&file, agent, &program).ok();
     Some((file, stands))
 }
 

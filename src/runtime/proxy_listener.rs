@@ -442,7 +442,7 @@ impl Speaker {
             return;
         };
         let (events, mut waiting) = mpsc::channel::<String>(WAITING_EVENTS);
-        for text in source.producer().standing() {
+        for text in source.producer().lasting_events() {
             // All of them fit: the channel is new.
             let _ = events.try_send(text);
         }

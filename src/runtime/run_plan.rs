@@ -59,7 +59,7 @@ pub fn watch(
     let mut feeds = Vec::new();
     let mut described = Vec::new();
     for one in chosen {
-        let own = match &one.own {
+        let own = match &one.own_settings {
             Some(own) => Some(Box::new(own.settings(options, &config, alone)?)),
             None => None,
         };
@@ -71,7 +71,7 @@ pub fn watch(
         if let Some(place) = &mut about.broker {
             place.beside = one.beside;
         }
-        if let Some(own) = &one.own {
+        if let Some(own) = &one.own_settings {
             about.announce = own.announce();
             about.prompts_at = own.prompts_at();
             about.handshake = Some(own.handshake(&config));
@@ -183,7 +183,9 @@ fn run_endpoint(wanted: AgentCall, config: Config, options: &Options) -> anyhow:
     let Some(one) = chosen.pop() else {
         anyhow::bail!(RequestFailure::new("call.itself"));
     };
-    let own = one.own.map(|own| own.settings(options, &config, true));
+    let own = one
+        .own_settings
+        .map(|own| own.settings(options, &config, true));
     let own = own.transpose()?.map(Box::new);
     let links = own.as_ref().map_or(&config.links, |own| &own.config);
     let described = SourceSetup {
@@ -299,7 +301,7 @@ pub(super) fn recording(file: &Path) -> Recording {
         })
         .collect();
     Recording {
-        made_at: recorded.made,
+        made_at: recorded.started_at,
         answers,
     }
 }

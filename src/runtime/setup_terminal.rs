@@ -88,7 +88,7 @@ pub async fn set_up(
                     tokio::select! {
                         line = &mut line => break line,
                         () = desk.voice.news() => {}
-                        told = leaving.told() => {
+                        told = leaving.received() => {
                             desk.carry_out(dialog.take(SetupInput::End))?;
                             desk.voice.close().await;
                             return Ok(match told {

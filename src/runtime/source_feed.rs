@@ -182,7 +182,7 @@ impl SourceFeeds {
             return;
         };
         let (sink, news) = LinkSink::channel(link.0, WAITING);
-        let Some(source) = source.by(way) else {
+        let Some(source) = source.with_route(way) else {
             return;
         };
         let settings = match way {

@@ -24,7 +24,7 @@ fn main() -> std::io::Result<()> {
         let found: Vec<String> = reading
             .findings
             .iter()
-            .map(|finding| format!("{}({})", finding.act.name(), finding.what.join(" ")))
+            .map(|finding| format!("{}({})", finding.act.name(), finding.targets.join(" ")))
             .collect();
         writeln!(
             out,

@@ -19,7 +19,7 @@ pub struct CommandFinding {
     /// The act.
     pub act: Act,
     /// The things that it affects, as written in the command; empty if none are named.
-    pub what: Vec<String>,
+    pub targets: Vec<String>,
     /// How many more things it affects.
     pub more: usize,
 }
@@ -370,7 +370,11 @@ fn findings(found: Vec<(Act, Vec<String>)>) -> Vec<CommandFinding> {
     let finding = |(act, mut what): (Act, Vec<String>)| {
         let more = what.len().saturating_sub(MOST_NAMED);
         what.truncate(MOST_NAMED);
-        CommandFinding { act, what, more }
+        CommandFinding {
+            act,
+            targets: what,
+            more,
+        }
     };
     found.into_iter().map(finding).collect()
 }

@@ -75,9 +75,9 @@ impl QuestionFindings {
                 .find(|known| known.act == finding.act)
             {
                 Some(known) => {
-                    for what in finding.what {
-                        if !known.what.contains(&what) {
-                            known.what.push(what);
+                    for what in finding.targets {
+                        if !known.targets.contains(&what) {
+                            known.targets.push(what);
                         }
                     }
                     known.more += finding.more;

@@ -48,7 +48,7 @@ pub struct BrokerRequest {
     /// Its text, invalid UTF-8 replaced.
     pub body: String,
     /// The person who made it, as they call themselves.
-    pub by: Option<String>,
+    pub person: Option<String>,
     /// The digest of what they were shown.
     pub digest: Option<String>,
     /// Where its answer goes: the texts of one or more messages.
@@ -151,7 +151,7 @@ fn read(
         kind,
         subject: message.subject.to_string(),
         body: String::from_utf8_lossy(&message.payload).into_owned(),
-        by: header(BY),
+        person: header(BY),
         digest: header(DIGEST),
         answer,
     }

@@ -37,11 +37,7 @@ pub enum HooksState {
 ///
 /// # Errors
 /// If the file can't be read, or is not the JSON of an agent's settings.
-pub fn standing(
-    path: &Path,
-    agent: HookedAgent,
-    own: &Path,
-) -> Result<HooksState, UnchangedReason> {
+pub fn state(path: &Path, agent: HookedAgent, own: &Path) -> Result<HooksState, UnchangedReason> {
     let settings = settings(text(path)?.as_deref())?;
     let Some(hooks) = settings.get("hooks").and_then(Value::as_object) else {
         return Ok(HooksState::Absent);
@@ -91,7 +87,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.json");
         let own = std::env::current_exe().unwrap();
-        let stand = || standing(&path, HookedAgent::Claude, &own).unwrap();
+        let stand = || state(&path, HookedAgent::Claude, &own).unwrap();
         assert_eq!(stand(), HooksState::Absent, "there is no file");
         std::fs::write(
             &path,
@@ -133,6 +129,6 @@ mod tests {
         install(&program);
         assert_eq!(stand(), HooksState::Lost { program });
         std::fs::write(&path, "[]").unwrap();
-        assert!(standing(&path, HookedAgent::Claude, &own).is_err());
+        assert!(state(&path, HookedAgent::Claude, &own).is_err());
     }
 }

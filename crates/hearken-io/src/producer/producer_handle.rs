@@ -135,8 +135,8 @@ impl Producer {
     }
 
     /// Returns the outside events that a new subscriber would be told.
-    pub fn standing(&self) -> Vec<String> {
-        self.shared.look(ProducerState::standing)
+    pub fn lasting_events(&self) -> Vec<String> {
+        self.shared.look(ProducerState::lasting_events)
     }
 
     /// Returns the message to subscribers at the end.

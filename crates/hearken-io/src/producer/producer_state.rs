@@ -43,7 +43,7 @@ pub(super) struct ProducerState {
     questions: PendingQuestions,
     subscriptions: Subscriptions,
     /// What later subscribers must know of events from outside.
-    standing: OpenSessions,
+    open_sessions: OpenSessions,
     received: VecDeque<PostedMessage>,
     received_count: u64,
     emitted: u64,
@@ -79,7 +79,7 @@ impl ProducerState {
             hub: Hub::default(),
             questions: PendingQuestions::default(),
             subscriptions,
-            standing: OpenSessions::default(),
+            open_sessions: OpenSessions::default(),
             names: Ids::new(seed ^ SUBSCRIPTIONS),
             received: VecDeque::new(),
             received_count: 0,
@@ -190,19 +190,22 @@ impl ProducerState {
 
     /// Sends an event from outside.
     pub(super) fn publish(&mut self, text: &str, lasting: &Retention) {
-        let frame = self.standing.take(text, lasting);
+        let frame = self.open_sessions.take(text, lasting);
         self.hub.publish(&frame);
         self.emitted += 1;
     }
 
     /// Returns how many open questions from outside no later subscriber is told of.
     pub(super) fn questions_left_out(&self) -> u64 {
-        self.standing.questions_left_out()
+        self.open_sessions.questions_left_out()
     }
 
     /// Returns what a new subscriber must know of events from outside.
-    pub(super) fn standing(&self) -> Vec<String> {
-        self.standing.frames().map(|it| it.text.clone()).collect()
+    pub(super) fn lasting_events(&self) -> Vec<String> {
+        self.open_sessions
+            .frames()
+            .map(|it| it.text.clone())
+            .collect()
     }
 
     /// Ends a session that is still open; does nothing if it is over.
@@ -309,12 +312,12 @@ impl ProducerState {
         match resumed {
             ResumeOutcome::Whole => {}
             ResumeOutcome::Fresh => {
-                for frame in self.standing.frames() {
+                for frame in self.open_sessions.frames() {
                     queue.push(Arc::clone(frame));
                 }
             }
             ResumeOutcome::AgedOut => {
-                for frame in self.standing.frames().chain(self.questions.frames()) {
+                for frame in self.open_sessions.frames().chain(self.questions.frames()) {
                     queue.push(Arc::clone(frame));
                 }
                 let summaries: Vec<(String, Template)> = self

@@ -144,7 +144,7 @@ impl Arbiter {
     }
 
     /// Returns the open tickets, and the last one assigned.
-    pub fn standing(&self) -> (Vec<u64>, u64) {
+    pub fn open_tickets(&self) -> (Vec<u64>, u64) {
         let tickets = self.open.values().map(|open| open.ticket);
         (tickets.collect(), self.last)
     }

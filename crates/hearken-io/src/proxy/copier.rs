@@ -273,8 +273,12 @@ fn listen_for_signals() -> Option<(Runtime, TerminationSignals)> {
 }
 
 fn hear_signals(runtime: &Runtime, mut leaving: TerminationSignals, events: &Sender<CopierEvent>) {
-    runtime
-        .block_on(async { while events.send(CopierEvent::Told(leaving.told().await)).is_ok() {} });
+    runtime.block_on(async {
+        while events
+            .send(CopierEvent::Told(leaving.received().await))
+            .is_ok()
+        {}
+    });
 }
 
 /// Reads available bytes; `None` at the end.
@@ -406,7 +410,7 @@ fn listen(shared: &Arc<CopierState>, call: &[OsString], number: u32) -> io::Resu
             QueuedNote::Missed(missed) => {
                 let (standing, questions) = {
                     let desk = lock(&shared.desk);
-                    let (open, last) = desk.arbiter.standing();
+                    let (open, last) = desk.arbiter.open_tickets();
                     (
                         ListenerNote::Standing { last, open },
                         desk.questions.clone(),

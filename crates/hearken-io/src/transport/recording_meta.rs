@@ -35,7 +35,7 @@ pub enum RecordedAnswer {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RecordingInfo {
     /// The time at which it was started.
-    pub made: Option<Timestamp>,
+    pub started_at: Option<Timestamp>,
     /// The last answer to each question and when it went out, by the line of the question's event,
     /// from 1.
     pub answers: BTreeMap<u64, (RecordedAnswer, Timestamp)>,
@@ -60,14 +60,14 @@ impl RecordingInfo {
     }
 
     fn note(&mut self, line: &str) {
-        if self.made.is_some() && !line.contains("\"reply\"") {
+        if self.started_at.is_some() && !line.contains("\"reply\"") {
             return;
         }
         let Ok(line) = serde_json::from_str::<Value>(line) else {
             return;
         };
-        if self.made.is_none() {
-            self.made = line["at"].as_str().and_then(|at| at.parse().ok());
+        if self.started_at.is_none() {
+            self.started_at = line["at"].as_str().and_then(|at| at.parse().ok());
         }
         if line["kind"] != "reply" || self.answers.len() >= MOST_ANSWERS {
             return;
@@ -101,7 +101,7 @@ pub struct RecordedLink {
     /// The link.
     pub link: usize,
     /// What happened.
-    pub what: RecordedNews,
+    pub news: RecordedNews,
 }
 
 /// What happened to a link.
@@ -168,7 +168,7 @@ pub fn links_beside(events: &Path) -> Vec<RecordedLink> {
                 after,
                 at,
                 link,
-                what,
+                news: what,
             });
         }
     }

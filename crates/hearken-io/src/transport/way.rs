@@ -14,7 +14,7 @@ use crate::link::ServerRoute;
 
 impl Source {
     /// Returns the source for the same server by another way; `None` for anything but a server on the network.
-    pub fn by(&self, way: &ServerRoute) -> Option<Self> {
+    pub fn with_route(&self, way: &ServerRoute) -> Option<Self> {
         let at = |url: &Url, secure: &str, plain: &str, path: &str| {
             let mut url = url.clone();
             let is_secure = matches!(url.scheme(), "https" | "wss");
@@ -69,7 +69,7 @@ mod tests {
             ..LinkConfig::default()
         };
         let source = Source::parse(source, &config).unwrap();
-        match source.by(&way("/own/ws".to_owned())).unwrap() {
+        match source.with_route(&way("/own/ws".to_owned())).unwrap() {
             Source::Http(address) => address.url().to_string(),
             Source::WebSocket(address) => address.url().to_string(),
             other => panic!("{other:?}"),
@@ -154,7 +154,7 @@ mod tests {
                 ServerRoute::WebSocket("/".to_owned()),
                 ServerRoute::AsGiven,
             ] {
-                assert_eq!(source.by(&way), None);
+                assert_eq!(source.with_route(&way), None);
             }
         }
     }

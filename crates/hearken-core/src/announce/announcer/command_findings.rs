@@ -149,7 +149,7 @@ impl Announcer {
         let mut words = Vec::new();
         let mut named: Vec<&str> = Vec::new();
         for finding in findings {
-            let what: Vec<&str> = finding.what.iter().map(String::as_str).collect();
+            let what: Vec<&str> = finding.targets.iter().map(String::as_str).collect();
             // A path that was already named is not repeated just to say that it is outside.
             let again = finding.act == Act::Outside && what.iter().all(|what| named.contains(what));
             let key = match again {

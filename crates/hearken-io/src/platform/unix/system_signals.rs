@@ -57,7 +57,7 @@ impl TerminationSignals {
     }
 
     /// Waits for the next signal.
-    pub async fn told(&mut self) -> Termination {
+    pub async fn received(&mut self) -> Termination {
         let hangup = async {
             match &mut self.hangup {
                 Some(hangup) => hangup.recv().await,
@@ -87,7 +87,7 @@ impl ContinueSignal {
     }
 
     /// Waits for the next continuation.
-    pub async fn told(&mut self) {
+    pub async fn received(&mut self) {
         self.0.recv().await;
     }
 
@@ -96,7 +96,7 @@ impl ContinueSignal {
     pub async fn stop(&mut self, limit: Duration) {
         // This fails only if the system forbids it; carrying on is right then, too.
         let _ = kill_current_process_group(Name::TSTP);
-        let _ = tokio::time::timeout(limit, self.told()).await;
+        let _ = tokio::time::timeout(limit, self.received()).await;
     }
 }
 
@@ -114,7 +114,7 @@ impl SuspendSignal {
     }
 
     /// Waits for the next press of the key.
-    pub async fn told(&mut self) {
+    pub async fn received(&mut self) {
         self.0.recv().await;
     }
 
@@ -139,7 +139,7 @@ impl ResizeSignal {
     }
 
     /// Waits for the next change.
-    pub async fn told(&mut self) {
+    pub async fn received(&mut self) {
         self.0.recv().await;
     }
 }

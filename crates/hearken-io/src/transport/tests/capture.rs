@@ -268,7 +268,7 @@ fn a_recording_knows_which_question_was_answered_how() {
         recorder.reply(at(), 0, 1, body).unwrap();
     }
     let recorded = RecordingInfo::beside(&path);
-    assert_eq!(recorded.made, Some(at()));
+    assert_eq!(recorded.started_at, Some(at()));
     assert_eq!(
         recorded.answers.into_iter().collect::<Vec<_>>(),
         [
