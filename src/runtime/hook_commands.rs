@@ -14,7 +14,7 @@ use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
 use crate::cli::HookAction;
 use crate::config::HookedAgent;
-use crate::hooks::door::{HookEndpoint, HookEndpointError};
+use crate::hooks::hook_endpoint::{HookEndpoint, HookEndpointError};
 use crate::hooks::hook_settings::{HookCommand, HooksGoal, PlannedChange, UnchangedReason};
 use crate::hooks::hooks_state::{HooksState, state};
 use crate::hooks::layout;

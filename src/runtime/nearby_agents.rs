@@ -17,7 +17,7 @@ use futures_util::StreamExt as _;
 
 use crate::config::{Dialect, HookedAgent, LinkConfig};
 use crate::dialect::{self, a2a_card, opencode_events};
-use crate::hooks::door;
+use crate::hooks::hook_endpoint;
 pub(crate) use crate::hooks::hooks_state::HooksState;
 use crate::hooks::hooks_state::state;
 use crate::link::{Fault, LinkEvent};
@@ -167,7 +167,8 @@ pub(crate) async fn look() -> NearbyAgents {
         hooked: HookedAgent::ALL
             .map(|agent| hooked_here(agent, calls.as_deref()))
             .to_vec(),
-        heard: settings_file::state_folder().is_some_and(|folder| door::find(&folder).is_some()),
+        heard: settings_file::state_folder()
+            .is_some_and(|folder| hook_endpoint::find(&folder).is_some()),
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use crate::app::{Input, LinkOrder};
 use crate::dialect;
-use crate::hooks::door::{HookEndpoint, HookTerms};
+use crate::hooks::hook_endpoint::{HookEndpoint, HookTerms};
 use crate::link::{
     Cause, Fault, HttpCall, LastWords, LinkEvent, LinkId, ServerRoute, ServiceCall, Stream,
 };

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use super::door::HookAddress;
+use super::hook_endpoint::HookAddress;
 
 /// The largest answer, in bytes.
 const MOST_ANSWER: usize = 1024 * 1024;

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::door::{self, HookTerms};
 use super::exchange::{Exchange, ParsedAnswer, ReadStep};
+use super::hook_endpoint::{self, HookTerms};
 use super::transcript_end::last_texts;
 use crate::config::HookedAgent;
 use crate::platform::terminal::{Printed, wait_to_read};
@@ -91,7 +91,7 @@ pub fn relay(
 ) {
     let mut message = Vec::new();
     let read = input.take(MOST_BYTES + 1).read_to_end(&mut message);
-    let Some(knock) = door::find(folder).filter(|_| read.is_ok()) else {
+    let Some(knock) = hook_endpoint::find(folder).filter(|_| read.is_ok()) else {
         return;
     };
     if message.len() as u64 > MOST_BYTES {
@@ -144,7 +144,7 @@ fn put_texts(message: &mut Vec<u8>, texts: &[Value]) {
     message.extend_from_slice(added.as_bytes());
 }
 
-fn tell_too_large(knock: &door::HookAddress) {
+fn tell_too_large(knock: &hook_endpoint::HookAddress) {
     let until = Instant::now() + SHORT;
     // Nothing is printed, and no reader is needed.
     let nobody = std::io::stderr();
@@ -200,7 +200,7 @@ fn decides(decision: &Value) -> bool {
 
 /// Posts a message and returns the answer; `None` if none arrives in time, or its reader is gone.
 fn post(
-    knock: &door::HookAddress,
+    knock: &hook_endpoint::HookAddress,
     to: &str,
     message: &[u8],
     until: Instant,

@@ -1,14 +1,14 @@
 //! The tool server that an agent starts: its tools let the agent speak and ask in the listening hearken.
 //!
 //! Responsibilities: reading lines from the agent and writing lines to it, one thread for each call under way, asking
-//! the listening hearken (`errand`), waiting for the person's prompts. Not here: the Model Context Protocol itself
+//! the listening hearken (`listener_call`), waiting for the person's prompts. Not here: the Model Context Protocol itself
 //! (`tool_server`, which is pure), what a message means (`dialect`).
 //!
 //! # Mental model
 //! The process lives as long as its agent and holds no state that matters: each call looks for a listening hearken
 //! anew. If there is none, the call fails in words and nothing waits. All lines are written by one thread.
 
-mod errand;
+mod listener_call;
 mod served_tools;
 mod tool_server;
 
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use errand::{ListenerCall, ListenerCallOutcome};
+use listener_call::{ListenerCall, ListenerCallOutcome};
 use tool_server::{McpServer, McpStep};
 
 /// The longest line that is read, in bytes: longer than any call of a tool.

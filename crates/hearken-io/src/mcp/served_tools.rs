@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use super::errand::ListenerCallOutcome;
+use super::listener_call::ListenerCallOutcome;
 
 /// The longest text that is announced or asked, in characters.
 const LONGEST_TEXT: usize = 4000;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::errand::ListenerCallOutcome;
+use super::listener_call::ListenerCallOutcome;
 use super::served_tools::{CHANNEL, INSTRUCTIONS, Tool, ToolResult};
 
 /// The versions of the protocol that are spoken, the newest first.

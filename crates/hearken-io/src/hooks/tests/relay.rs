@@ -5,7 +5,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 
 use super::*;
-use crate::hooks::door::HookEndpoint;
+use crate::hooks::hook_endpoint::HookEndpoint;
 
 const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
 const ASK: &str = r#"{"hook_event_name":"PermissionRequest","session_id":"s"}"#;

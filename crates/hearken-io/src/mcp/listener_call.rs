@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::hooks::door;
 use crate::hooks::exchange::{Exchange, ReadStep};
+use crate::hooks::hook_endpoint;
 
 /// How often to look whether the errand was cancelled.
 const LOOK: Duration = Duration::from_millis(100);
@@ -52,7 +52,7 @@ pub(super) enum ListenerCallOutcome {
 impl ListenerCall {
     /// Sends the message and waits for its answer; `waits` is called again and again meanwhile.
     pub fn run(&self, waits: &mut impl FnMut()) -> ListenerCallOutcome {
-        let Some(knock) = door::find(&self.folder) else {
+        let Some(knock) = hook_endpoint::find(&self.folder) else {
             return ListenerCallOutcome::Nobody;
         };
         let exchange = Exchange::open(&knock, self.to, self.body.as_bytes(), LOOK);
