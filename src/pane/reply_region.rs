@@ -23,8 +23,8 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
         // The question itself is visible, and its details appear in its place.
         Some(QuestionRelation::Asks(id)) => Some(id) == shown,
         // A part of what the question changes is visible below its words, or in their place.
-        Some(QuestionRelation::Tells(id)) if Some(id) == shown && is_read(view, told) => true,
-        Some(QuestionRelation::Tells(_)) | None => false,
+        Some(QuestionRelation::Concerns(id)) if Some(id) == shown && is_read(view, told) => true,
+        Some(QuestionRelation::Concerns(_)) | None => false,
     };
     let answers = view.app.answers();
     let last = match view.app.mode() {

@@ -238,7 +238,7 @@ pub(super) fn is_shown(view: View<'_>, told: &Announcement) -> bool {
     }
     match told.aloud {
         // The line below a table's headers has no words, and belongs to the table.
-        Presentation::Yes | Presentation::Shown | Presentation::Seen => {
+        Presentation::Spoken | Presentation::Shown | Presentation::Seen => {
             is_text(told) || !told.shown().is_empty()
         }
         Presentation::Echo | Presentation::Heard | Presentation::Kept => false,

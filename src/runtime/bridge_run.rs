@@ -518,7 +518,7 @@ impl BridgeShell {
         };
         let line = phrase_text(words, &phrase);
         if is_for_watchers {
-            self.take(BridgeInput::Tell(phrase), outlet);
+            self.take(BridgeInput::Announce(phrase), outlet);
         }
         Some(line)
     }

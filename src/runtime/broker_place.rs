@@ -139,7 +139,7 @@ impl BrokerSide {
                 self.publishing
                     .reply(subject, body, by.as_deref(), digest.clone())
             }
-            RequestKind::Wish => person_request(subject, body),
+            RequestKind::AgentRequest => person_request(subject, body),
         };
         content.map_or(WatcherRequest::Malformed, |content| {
             WatcherRequest::Request(Request {

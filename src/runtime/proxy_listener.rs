@@ -352,7 +352,7 @@ impl ListenerState {
                 }
                 // A watcher learns it from the events alone: the protocol has no reply to an answer.
                 DialectOutput::Settled { .. }
-                | DialectOutput::Tell(_)
+                | DialectOutput::Announce(_)
                 | DialectOutput::Detail(_)
                 | DialectOutput::Over { .. }
                 | DialectOutput::Decided { .. }

@@ -115,7 +115,7 @@ pub enum DialectOutput {
     /// The name proven over this connection; `None` if none is.
     Proven(Option<String>),
     /// Tell the person this; `source` is filled in with the source's name.
-    Tell(Phrase),
+    Announce(Phrase),
     /// Warn the person of this: an agent did something that they have to hear of.
     Warn(Phrase),
     /// What an agent wrote and did before the person followed it, for the history.

@@ -17,7 +17,7 @@ pub enum PersonRequest {
     /// Change a setting: the name that the person used, if they named one.
     Set(Option<String>),
     /// Address a wish to one of several agents behind the source.
-    Of(AgentId, Box<PersonRequest>),
+    ForAgent(AgentId, Box<PersonRequest>),
 }
 
 /// How the person wants to hear an agent.

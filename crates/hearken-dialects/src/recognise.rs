@@ -327,7 +327,7 @@ impl Dialect for UndecidedMachine {
                 | PersonRequest::Stop
                 | PersonRequest::Abandon
                 | PersonRequest::Set(_)
-                | PersonRequest::Of(..),
+                | PersonRequest::ForAgent(..),
                 _,
             ) => {}
         }

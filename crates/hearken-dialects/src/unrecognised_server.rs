@@ -183,7 +183,9 @@ impl SearchStage {
                         Some(stream) if stream.every.is_some() => "link.card",
                         Some(_) => "link.beside",
                     };
-                    out.push(DialectOutput::Tell(Phrase::new(key).with("reason", reason)));
+                    out.push(DialectOutput::Announce(
+                        Phrase::new(key).with("reason", reason),
+                    ));
                 }
             }
             // A server that turns us away says why; a wrong document in place of a card is no such refusal.

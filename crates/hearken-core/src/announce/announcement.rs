@@ -95,7 +95,7 @@ pub enum AnnouncementKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Presentation {
     /// Spoken, in its class.
-    Yes,
+    Spoken,
     /// Shown in every face and kept, but not spoken: old news, or a harmless violation of the protocol.
     Shown,
     /// Kept, and shown where the person browses (the pane, JSON), but left out of speech and lines, which run in order
@@ -115,14 +115,14 @@ pub enum QuestionRelation {
     /// Asks the question: the announcement contains the action, and hearing it arms the keys.
     Asks(QuestionId),
     /// Only concerns the question.
-    Tells(QuestionId),
+    Concerns(QuestionId),
 }
 
 impl QuestionRelation {
     /// Returns the question.
     pub fn question(self) -> QuestionId {
         match self {
-            Self::Asks(id) | Self::Tells(id) => id,
+            Self::Asks(id) | Self::Concerns(id) => id,
         }
     }
 }
@@ -396,7 +396,7 @@ impl Announcement {
     /// Returns the words that the voice receives; empty if the announcement is not spoken.
     pub fn said(&self) -> String {
         match self.aloud {
-            Presentation::Yes | Presentation::Heard => self.spoken(),
+            Presentation::Spoken | Presentation::Heard => self.spoken(),
             Presentation::Shown | Presentation::Seen | Presentation::Echo | Presentation::Kept => {
                 String::new()
             }

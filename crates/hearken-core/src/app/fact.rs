@@ -32,7 +32,7 @@ pub(super) enum AppFact {
     Selected(LinkId, Option<Vec<AgentId>>),
     /// The person wants something from a source; whatever its dialect announces answers the person's key or
     /// line.
-    Wanted(LinkId, PersonRequest),
+    Request(LinkId, PersonRequest),
     /// A stop was sent to a conversation, by the number that the person used, if any.
     StopSent(Conversation, Option<usize>),
     /// An answer is to be sent under a number.
@@ -58,17 +58,17 @@ pub(super) enum AppFact {
     /// Something new came from an agent.
     Heard(LinkId, AgentId),
     /// A source said something as a whole.
-    Stirred(LinkId),
+    SourceActive(LinkId),
     /// The transport has reported all that it knows of a request, while its dialect has yet to report the outcome.
-    HasLeft(u64),
+    RequestWritten(u64),
     /// The outcome of an attempt to send an answer.
     Settled(u64, Result<Receipt, DeliveryFailure>),
     /// The loss of the connection of these questions was announced.
-    LossTold(Vec<QuestionId>),
+    LossAnnounced(Vec<QuestionId>),
     /// An answer without a number may now be meant for a different question than a moment ago.
     QuestionsChanged,
     /// A source ended before the work of its agents.
-    WentWrong,
+    SourceFailed,
     /// The run is to end.
     Quit(Exit),
 }

@@ -93,7 +93,7 @@ impl HeldAnnouncements {
             self.asked_questions = waiting
                 .filter_map(|told| match told.about {
                     Some(QuestionRelation::Asks(id)) => Some(id),
-                    Some(QuestionRelation::Tells(_)) | None => None,
+                    Some(QuestionRelation::Concerns(_)) | None => None,
                 })
                 .collect();
             self.asked_at = now;

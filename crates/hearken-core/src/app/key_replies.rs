@@ -44,7 +44,7 @@ impl KeyResponses {
         // The note that an answer was sent belongs to the key's decision.
         let goes_on = told.class == Class::Outcome
             && told.kind == AnnouncementKind::Reply
-            && told.aloud == Presentation::Yes
+            && told.aloud == Presentation::Spoken
             && !self.announcements.is_empty();
         if goes_on {
             self.add(told);
@@ -65,7 +65,7 @@ impl KeyResponses {
             ) => {}
             (
                 Class::Outcome | Class::Activity | Class::Stream,
-                Presentation::Yes | Presentation::Shown | Presentation::Seen,
+                Presentation::Spoken | Presentation::Shown | Presentation::Seen,
             ) => {
                 let read =
                     |last: &Arc<Announcement>| told.at.monotonic >= last.at.monotonic + READ_IN;

@@ -97,7 +97,7 @@ impl Signals {
             Some(Cue::Question | Cue::Done | Cue::Answer | Cue::Call | Cue::Tick | Cue::Back)
             | None => false,
         };
-        let wanted = config.screen.bell && announcement.aloud == Presentation::Yes;
+        let wanted = config.screen.bell && announcement.aloud == Presentation::Spoken;
         let again = self.bell.is_none_or(|at| now >= at + BELL);
         let rings = fault && wanted && self.voice.is_missed() && again;
         if rings {

@@ -39,7 +39,7 @@ impl App {
                     let wishes = self.links.select(link, agents.as_deref(), self.cx.now);
                     self.carry_out(link, wishes);
                 }
-                AppFact::Wanted(link, wish) => {
+                AppFact::Request(link, wish) => {
                     let facts = self.fleet.wanted(link, &wish, &self.links, &mut self.cx);
                     self.pass(facts);
                     self.want(link, &wish);
@@ -73,20 +73,20 @@ impl App {
                     self.pass(facts);
                 }
                 AppFact::Heard(link, agent) => self.prompts.heard(link, &agent, self.cx.now),
-                AppFact::Stirred(link) => self.prompts.stir(link, self.cx.now),
-                AppFact::HasLeft(request) => self.questions.has_left(request),
+                AppFact::SourceActive(link) => self.prompts.stir(link, self.cx.now),
+                AppFact::RequestWritten(request) => self.questions.has_left(request),
                 AppFact::Settled(request, outcome) => {
                     let facts = self.questions.replied(request, outcome, &mut self.cx);
                     self.pass(facts);
                 }
-                AppFact::LossTold(questions) => {
+                AppFact::LossAnnounced(questions) => {
                     for question in questions {
                         self.questions.note_loss_told(question);
                     }
                     self.questions.note_change(self.cx.now.monotonic);
                 }
                 AppFact::QuestionsChanged => self.questions.note_change(self.cx.now.monotonic),
-                AppFact::WentWrong => self.run.note_failure(),
+                AppFact::SourceFailed => self.run.note_failure(),
                 AppFact::Quit(exit) => self.quit(exit),
             }
         }
@@ -111,7 +111,7 @@ impl App {
     fn want(&mut self, link: LinkId, wish: &PersonRequest) {
         for wish in self.links.want(link, wish, self.cx.now) {
             match wish {
-                DialectOutput::Tell(phrase) => {
+                DialectOutput::Announce(phrase) => {
                     let args = self.links.told_args(link, &phrase, &self.cx);
                     self.cx.respond(phrase.key, &args);
                 }

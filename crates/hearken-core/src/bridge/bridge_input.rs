@@ -27,7 +27,7 @@ pub enum BridgeInput {
     /// A subscriber answers as plain AAEP defines it: without a digest, and without being told the outcome.
     Reply(Reply),
     /// Tell watchers this about the connection to them.
-    Tell(Phrase),
+    Announce(Phrase),
     /// More questions are open than can be repeated to later watchers.
     Forgets,
     /// The time of [`Bridge::deadline`](super::Bridge::deadline) has come.

@@ -322,7 +322,7 @@ impl Bridge {
                 let closed = Closed::Answered(answered);
                 self.close(id, &ReplyToken::new(token), how, closed, now);
             }
-            DialectOutput::Tell(phrase) | DialectOutput::Warn(phrase) => {
+            DialectOutput::Announce(phrase) | DialectOutput::Warn(phrase) => {
                 self.notice(id, &phrase, now)
             }
             // These matter only to a person on this machine or to an observer: details, a capture's answers, a

@@ -112,7 +112,7 @@ impl Bridge {
             BridgeInput::Request { number, request } => self.request(number, request, now),
             BridgeInput::Reply(reply) => self.answer(None, reply, None, now),
             BridgeInput::Forgets => self.forgets = true,
-            BridgeInput::Tell(phrase) => self.tell(&phrase, "", now),
+            BridgeInput::Announce(phrase) => self.tell(&phrase, "", now),
             BridgeInput::Deadline => {
                 self.tick_links(now);
                 let changes = self.sessions.tick(now);

@@ -85,7 +85,7 @@ impl Bridge {
             return;
         };
         let wish = match agent.filter(|_| link.connection().converses) {
-            Some(agent) => PersonRequest::Of(agent, Box::new(wish)),
+            Some(agent) => PersonRequest::ForAgent(agent, Box::new(wish)),
             None => wish,
         };
         let mut out = Vec::new();

@@ -69,7 +69,7 @@ impl Checker {
                 DialectOutput::Unread(NoEvent::Foreign(what), _) => {
                     self.stream(gathered.line, Fact::Foreign(what), String::new());
                 }
-                DialectOutput::Tell(phrase) | DialectOutput::Detail(phrase) => {
+                DialectOutput::Announce(phrase) | DialectOutput::Detail(phrase) => {
                     if dialect::about_departure(phrase.key).is_some() {
                         let fact = Fact::Rule(StreamRule::Departs);
                         self.stream(gathered.line, fact, phrase.key.to_owned());

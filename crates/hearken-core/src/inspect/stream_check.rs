@@ -488,7 +488,9 @@ impl Checker {
             | Consent::Asked(_)
             | Consent::Missing(Reception::Partial)
             | Consent::MissingTold(Reception::Partial) => true,
-            Consent::Missing(Reception::Whole) | Consent::MissingTold(Reception::Whole) => false,
+            Consent::Missing(Reception::Complete) | Consent::MissingTold(Reception::Complete) => {
+                false
+            }
         };
         let call = |session: &Session| {
             let same =

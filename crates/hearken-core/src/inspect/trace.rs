@@ -394,7 +394,7 @@ impl Tracer {
                 }
                 DialectOutput::Unread(_, times) => self.unread += times,
                 DialectOutput::Stepped(stepped) => self.log.stepped(gathered.line, &stepped, now),
-                DialectOutput::Tell(_)
+                DialectOutput::Announce(_)
                 | DialectOutput::Detail(_)
                 | DialectOutput::Send { .. }
                 | DialectOutput::Hand { .. }

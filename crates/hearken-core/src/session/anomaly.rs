@@ -216,7 +216,7 @@ impl Danger {
     pub(super) fn unasked(call: &ToolCall, done: bool, sight: Reception) -> Self {
         let (tool, gravity) = (call.tool.clone(), call.gravity());
         match sight {
-            Reception::Whole => Self::Unasked {
+            Reception::Complete => Self::Unasked {
                 tool,
                 done,
                 gravity,

@@ -153,8 +153,8 @@ impl Sessions {
                     session.unseen_questions = session.unseen_questions.saturating_add(1);
                 }
                 Consent::NotNeeded
-                | Consent::Missing(Reception::Whole)
-                | Consent::MissingTold(Reception::Whole)
+                | Consent::Missing(Reception::Complete)
+                | Consent::MissingTold(Reception::Complete)
                 | Consent::Asked(_) => {}
             }
             call.consent = Consent::Asked(id);
@@ -199,7 +199,7 @@ impl Sessions {
                     session.unseen_questions -= 1;
                     Consent::Missing(Reception::Partial)
                 }
-                Some(_) | None => Consent::Missing(Reception::Whole),
+                Some(_) | None => Consent::Missing(Reception::Complete),
             },
         }
     }

@@ -96,7 +96,7 @@ pub enum Consent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reception {
     /// Every message that could have contained it was received.
-    Whole,
+    Complete,
     /// It may have been sent before we joined, or be among missing messages.
     Partial,
 }
@@ -430,8 +430,10 @@ impl Session {
                 break;
             }
             let unsure = match call.consent {
-                Consent::Missing(Reception::Whole) => Consent::Missing(Reception::Partial),
-                Consent::MissingTold(Reception::Whole) => Consent::MissingTold(Reception::Partial),
+                Consent::Missing(Reception::Complete) => Consent::Missing(Reception::Partial),
+                Consent::MissingTold(Reception::Complete) => {
+                    Consent::MissingTold(Reception::Partial)
+                }
                 Consent::NotNeeded
                 | Consent::Missing(Reception::Partial)
                 | Consent::MissingTold(Reception::Partial)

@@ -178,7 +178,7 @@ impl A2a {
             if self.tasks.len() >= MOST_TASKS {
                 if !std::mem::replace(&mut self.told_full, true) {
                     let n = PhraseArg::Own(MOST_TASKS.to_string());
-                    out.push(DialectOutput::Tell(
+                    out.push(DialectOutput::Announce(
                         Phrase::new("a2a.too_many").with("n", n),
                     ));
                 }
@@ -231,7 +231,7 @@ impl A2a {
                     .is_none_or(|known| known.name != card.name);
                 if is_new && !self.listens {
                     let name = PhraseArg::Name(card.name.clone());
-                    cx.out.push(DialectOutput::Tell(
+                    cx.out.push(DialectOutput::Announce(
                         Phrase::new("a2a.attached").with("name", name),
                     ));
                 }
@@ -409,7 +409,7 @@ impl A2a {
             .sum();
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("prompt.unsent").with("n", n),
             ));
         }
@@ -486,8 +486,8 @@ impl Dialect for A2a {
             PersonRequest::Abandon => self.abandon(cx),
             PersonRequest::Set(_) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
-            PersonRequest::Of(agent, wish) => self.wish_of(agent, wish, cx),
+                .push(DialectOutput::Announce(Phrase::new("settings.none"))),
+            PersonRequest::ForAgent(agent, wish) => self.wish_of(agent, wish, cx),
             // The protocol has no words for how a person wants to be addressed.
             PersonRequest::Terms(_) => {}
         }

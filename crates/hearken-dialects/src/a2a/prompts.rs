@@ -82,30 +82,30 @@ impl A2a {
             }
             (PersonRequest::Prompt(_), None) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("prompt.nobody"))),
+                .push(DialectOutput::Announce(Phrase::new("prompt.nobody"))),
             (PersonRequest::Stop, Some(context)) => self.stop_in(&context, cx.out),
             (PersonRequest::Abandon, Some(context)) => self.abandon_in(&context, cx),
             (PersonRequest::Stop | PersonRequest::Abandon, None) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.none"))),
-            (PersonRequest::Of(whom, wish), _) => self.wish_of(whom, wish, cx),
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.none"))),
+            (PersonRequest::ForAgent(whom, wish), _) => self.wish_of(whom, wish, cx),
             (PersonRequest::Set(_), _) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
+                .push(DialectOutput::Announce(Phrase::new("settings.none"))),
             (PersonRequest::Terms(_), _) => {}
         }
     }
 
     fn prompt_in(&mut self, context: &str, prompt: &str, out: &mut Vec<DialectOutput>) {
         if self.listens || self.is_over || self.card.is_none() {
-            return out.push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
+            return out.push(DialectOutput::Announce(Phrase::new("prompt.nobody")));
         }
         let is_busy = self.works(context);
         let mut tasks = self.tasks.values();
         let is_stopping = tasks.any(|it| it.context == context && it.is_stopping());
         let talk = self.talks.entry(context.to_owned()).or_default();
         if talk.held_prompts.len() >= MOST_HELD {
-            return out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
+            return out.push(DialectOutput::Announce(Phrase::new("prompt.too_many")));
         }
         talk.held_prompts.push_back(prompt.to_owned());
         let key = match (is_stopping, is_busy || talk.sending) {
@@ -113,7 +113,7 @@ impl A2a {
             (false, true) => Some("prompt.held"),
             (false, false) => None,
         };
-        out.extend(key.map(|key| DialectOutput::Tell(Phrase::new(key))));
+        out.extend(key.map(|key| DialectOutput::Announce(Phrase::new(key))));
         self.send_held(context, out);
     }
 
@@ -296,8 +296,9 @@ impl A2a {
             DeliveryFailure::Unknown(_) => "prompt.perhaps_taken",
         };
         let reason = PhraseArg::Fault(undelivered.fault().clone());
-        cx.out
-            .push(DialectOutput::Tell(Phrase::new(key).with("reason", reason)));
+        cx.out.push(DialectOutput::Announce(
+            Phrase::new(key).with("reason", reason),
+        ));
         self.sent(&prompted, "");
         self.doubt(undelivered.fault(), cx.out);
         self.send_held(&prompted.context, cx.out);
@@ -310,7 +311,7 @@ impl A2a {
         let last = last.map(|task| task.context.clone());
         match last.or_else(|| sending().map(|(context, _)| context.clone())) {
             Some(context) => self.stop_in(&context, out),
-            None => out.push(DialectOutput::Tell(Phrase::new("stop_turn.none"))),
+            None => out.push(DialectOutput::Announce(Phrase::new("stop_turn.none"))),
         }
     }
 
@@ -333,7 +334,7 @@ impl A2a {
         if left.is_empty() {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.none")));
         }
         let nothing_waits = self
             .talks
@@ -391,9 +392,11 @@ impl A2a {
             } else {
                 "stop_turn.none"
             };
-            return out.push(DialectOutput::Tell(Phrase::new(key)));
+            return out.push(DialectOutput::Announce(Phrase::new(key)));
         }
-        out.push(DialectOutput::Tell(turn_end::asked_to_stop(nothing_waits)));
+        out.push(DialectOutput::Announce(turn_end::asked_to_stop(
+            nothing_waits,
+        )));
         let Some(card) = self.card.clone() else {
             return;
         };
@@ -436,7 +439,7 @@ impl A2a {
             turn.stopping = false;
         }
         let reason = PhraseArg::Fault(fault.clone());
-        cx.out.push(DialectOutput::Tell(
+        cx.out.push(DialectOutput::Announce(
             Phrase::new("a2a.stop_failed").with("reason", reason),
         ));
         if task.look.stream.is_none() {

@@ -252,7 +252,7 @@ impl Task {
         remember(&mut self.shown, id);
         remember(&mut self.shown, &given(&content.others));
         let names = content.others.iter().take(MOST_NAMED).cloned().collect();
-        out.push(DialectOutput::Tell(
+        out.push(DialectOutput::Announce(
             Phrase::new("a2a.gives").with("what", PhraseArg::Names(names)),
         ));
     }

@@ -148,7 +148,7 @@ impl A2a {
     /// Announces that something could not be fetched, and then the end.
     fn end_unfetched(&mut self, id: &str, cx: &mut Cx<'_>) {
         cx.out
-            .push(DialectOutput::Tell(Phrase::new("a2a.not_fetched")));
+            .push(DialectOutput::Announce(Phrase::new("a2a.not_fetched")));
         self.end_fetched(id, cx);
     }
 

@@ -138,7 +138,7 @@ impl A2a {
 
     fn has_no_list(&mut self, out: &mut Vec<DialectOutput>) {
         if !std::mem::replace(&mut self.listing.is_missing, true) {
-            out.push(DialectOutput::Tell(Phrase::new("a2a.no_list")));
+            out.push(DialectOutput::Announce(Phrase::new("a2a.no_list")));
         }
     }
 
@@ -322,7 +322,8 @@ impl A2a {
             return;
         };
         if task.turn.is_none() && self.only.as_deref() == Some(id) {
-            cx.out.push(DialectOutput::Tell(Phrase::new("a2a.no_task")));
+            cx.out
+                .push(DialectOutput::Announce(Phrase::new("a2a.no_task")));
         }
         task.end(TurnEnd::Gone, cx);
         self.rests(id, cx.out);

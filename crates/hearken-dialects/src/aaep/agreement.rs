@@ -111,8 +111,9 @@ impl Aaep {
             return;
         };
         let rate = PhraseArg::Own(rate.to_string());
-        cx.out
-            .push(DialectOutput::Tell(tell("link.outrun").with("rate", rate)));
+        cx.out.push(DialectOutput::Announce(
+            tell("link.outrun").with("rate", rate),
+        ));
         self.renew_terms(cx.out);
     }
 
@@ -212,7 +213,7 @@ impl Aaep {
         self.step(Handshake::Idle, cx.out);
         self.last_words(None, cx.out);
         let told = tell("link.change_ended").with("reason", reason);
-        cx.out.push(DialectOutput::Tell(told));
+        cx.out.push(DialectOutput::Announce(told));
         cx.out
             .push(DialectOutput::Standing(OpenQuestionsChange::Decided));
         self.shake_hands_inside(cx.out);
@@ -241,7 +242,7 @@ impl Aaep {
         } else {
             "link.closed"
         };
-        cx.out.push(DialectOutput::Tell(
+        cx.out.push(DialectOutput::Announce(
             tell(key).with("text", PhraseArg::Agent(reason)),
         ));
         // A bridge decides nothing: whether a question behind it stays open is its agent's matter.
@@ -259,7 +260,7 @@ impl Aaep {
 
     /// Announces that terms could not be changed.
     fn tell_unchanged(reason: PhraseArg, out: &mut Vec<DialectOutput>) {
-        out.push(DialectOutput::Tell(
+        out.push(DialectOutput::Announce(
             tell("link.change_failed").with("reason", reason),
         ));
     }
@@ -286,7 +287,7 @@ impl Aaep {
         self.terms_told = told;
         let terms = tell(key).with("terms", PhraseArg::Phrases(phrases));
         out.push(if unasked {
-            DialectOutput::Tell(terms)
+            DialectOutput::Announce(terms)
         } else {
             DialectOutput::Detail(terms)
         });

@@ -65,7 +65,7 @@ impl Aaep {
         match BridgeReport::read(text) {
             Some(BridgeReport::Standing(standing)) => {
                 if standing.forgets && !std::mem::replace(&mut self.bridged.is_loss_told, true) {
-                    cx.out.push(DialectOutput::Tell(standing.loss()));
+                    cx.out.push(DialectOutput::Announce(standing.loss()));
                 }
                 self.bridged.standing = Some(standing);
             }
@@ -81,7 +81,7 @@ impl Aaep {
             Some(notice @ BridgeReport::Notice { .. }) => {
                 if let Some((text, _)) = notice.sentence(&self.wanted_terms.languages) {
                     let told = Phrase::new("bridge.notice");
-                    cx.out.push(DialectOutput::Tell(
+                    cx.out.push(DialectOutput::Announce(
                         told.with("text", PhraseArg::Agent(text)),
                     ));
                 }

@@ -417,26 +417,28 @@ impl Dialect for Aaep {
             PersonRequest::Set(what) if self.bridged.abilities().is_some() => {
                 self.set_through_bridge(None, what.clone(), cx);
             }
-            PersonRequest::Of(agent, wish) if self.bridged.abilities().is_some() => match &**wish {
-                PersonRequest::Prompt(text) => {
-                    self.prompt_through_bridge(Some(agent.clone()), text, cx)
+            PersonRequest::ForAgent(agent, wish) if self.bridged.abilities().is_some() => {
+                match &**wish {
+                    PersonRequest::Prompt(text) => {
+                        self.prompt_through_bridge(Some(agent.clone()), text, cx)
+                    }
+                    PersonRequest::Stop => self.stop_through_bridge(Some(agent.clone()), cx),
+                    PersonRequest::Set(what) => {
+                        self.set_through_bridge(Some(agent.clone()), what.clone(), cx)
+                    }
+                    PersonRequest::Terms(_)
+                    | PersonRequest::Abandon
+                    | PersonRequest::ForAgent(..) => self.on_person_request(wish, cx),
                 }
-                PersonRequest::Stop => self.stop_through_bridge(Some(agent.clone()), cx),
-                PersonRequest::Set(what) => {
-                    self.set_through_bridge(Some(agent.clone()), what.clone(), cx)
-                }
-                PersonRequest::Terms(_) | PersonRequest::Abandon | PersonRequest::Of(..) => {
-                    self.on_person_request(wish, cx)
-                }
-            },
+            }
             PersonRequest::Prompt(text) => self.prompts.send(text, &mut self.numbers, cx.out),
             // The protocol has no word for it, and stopping is not offered.
             PersonRequest::Stop | PersonRequest::Abandon => {}
             PersonRequest::Set(_) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
+                .push(DialectOutput::Announce(Phrase::new("settings.none"))),
             // Where prompts are accepted, each starts a run of its own.
-            PersonRequest::Of(_, wish) => self.on_person_request(wish, cx),
+            PersonRequest::ForAgent(_, wish) => self.on_person_request(wish, cx),
         }
     }
 

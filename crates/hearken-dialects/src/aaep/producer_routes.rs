@@ -365,7 +365,7 @@ impl Aaep {
             .with("from", PhraseArg::Phrase(Phrase::new(from)))
             .with("to", PhraseArg::Phrase(Phrase::new(to)))
             .with("reason", reason.unwrap_or(PhraseArg::Own(String::new())));
-        out.push(DialectOutput::Tell(told));
+        out.push(DialectOutput::Announce(told));
     }
 }
 

@@ -47,7 +47,7 @@ impl Prompts {
             return;
         };
         if self.under_way.len() == MOST {
-            out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
+            out.push(DialectOutput::Announce(Phrase::new("prompt.too_many")));
             return;
         }
         let request = numbers.fresh();
@@ -71,7 +71,7 @@ impl Prompts {
         }
         let fault = match outcome {
             Ok(answer) if (200..300).contains(&answer.status) => {
-                out.push(DialectOutput::Tell(Phrase::new("prompt.taken")));
+                out.push(DialectOutput::Announce(Phrase::new("prompt.taken")));
                 return true;
             }
             Ok(answer) => Fault::Status {
@@ -84,7 +84,7 @@ impl Prompts {
             true => "prompt.not_taken",
             false => "prompt.perhaps_taken",
         };
-        out.push(DialectOutput::Tell(
+        out.push(DialectOutput::Announce(
             Phrase::new(key).with("reason", PhraseArg::Fault(fault)),
         ));
         true
@@ -125,7 +125,7 @@ mod tests {
     fn keys(out: &[DialectOutput]) -> Vec<&str> {
         out.iter()
             .filter_map(|wish| match wish {
-                DialectOutput::Tell(phrase) => Some(phrase.key),
+                DialectOutput::Announce(phrase) => Some(phrase.key),
                 _ => None,
             })
             .collect()

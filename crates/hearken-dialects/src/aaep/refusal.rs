@@ -70,7 +70,9 @@ impl Aaep {
         let explained = !rejected.message.trim().is_empty();
         if explained {
             let text = PhraseArg::Agent(rejected.message.clone());
-            out.push(DialectOutput::Tell(tell("link.notes").with("text", text)));
+            out.push(DialectOutput::Announce(
+                tell("link.notes").with("text", text),
+            ));
         }
         let reason = Phrase::new(match rejected.code {
             // Its own words were just said.
@@ -113,7 +115,7 @@ impl Aaep {
             return false;
         };
         let told = tell("link.extension_left_out").with("extension", PhraseArg::Own(one.clone()));
-        out.push(DialectOutput::Tell(told));
+        out.push(DialectOutput::Announce(told));
         self.left_out.push(one);
         true
     }

@@ -253,7 +253,7 @@ impl Acp {
                 self.commands = offers;
                 if left_out > 0 {
                     let n = PhraseArg::Own(left_out.to_string());
-                    cx.out.push(DialectOutput::Tell(
+                    cx.out.push(DialectOutput::Announce(
                         Phrase::new("acp.commands_left_out").with("n", n),
                     ));
                 }
@@ -262,7 +262,8 @@ impl Acp {
             Update::Options(options) => self.has_options(&options, cx.out),
             Update::Unknown(kind) if messages::is_of_version_2(&kind) => {
                 if self.notes(VERSION_2) {
-                    cx.out.push(DialectOutput::Tell(Phrase::new("acp.mixed")));
+                    cx.out
+                        .push(DialectOutput::Announce(Phrase::new("acp.mixed")));
                 }
             }
             Update::Unknown(kind) => self.not_known(&kind, cx.out),
@@ -311,14 +312,15 @@ impl Acp {
                 rpc::error(id, rpc::INTERNAL, "there is no tool call in it"),
                 cx.out,
             );
-            cx.out
-                .push(DialectOutput::Tell(Phrase::new("acp.permission_unread")));
+            cx.out.push(DialectOutput::Announce(Phrase::new(
+                "acp.permission_unread",
+            )));
             return;
         };
         let offer = options::read(params, &self.teller.words);
         if offer.left_out > 0 {
             let n = PhraseArg::Own(offer.left_out.to_string());
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("acp.options_left_out").with("n", n),
             ));
         }
@@ -342,7 +344,7 @@ impl Acp {
                 cx.out,
             );
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("acp.too_many")));
+                .push(DialectOutput::Announce(Phrase::new("acp.too_many")));
         }
     }
 
@@ -486,7 +488,7 @@ impl Dialect for Acp {
             PersonRequest::Abandon => self.abandon(cx),
             PersonRequest::Set(what) => self.change(what.as_deref(), cx),
             // There is only one agent.
-            PersonRequest::Of(_, wish) => self.on_person_request(wish, cx),
+            PersonRequest::ForAgent(_, wish) => self.on_person_request(wish, cx),
             // The protocol has no message for how a person wants to hear an agent.
             PersonRequest::Terms(_) => {}
         }

@@ -189,7 +189,7 @@ impl Acp {
         aside.ask(asks, teller, cx);
         if left_out > 0 {
             let n = PhraseArg::Own(left_out.to_string());
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("acp.earlier.left_out").with("n", n),
             ));
         }
@@ -290,7 +290,7 @@ impl Acp {
         let phrase = Phrase::new("acp.earlier.open")
             .with("title", PhraseArg::Agent(opens.kept.title))
             .with("n", PhraseArg::Own(n));
-        cx.out.push(DialectOutput::Tell(phrase));
+        cx.out.push(DialectOutput::Announce(phrase));
         self.open(opens.kept.id, result, cx);
     }
 }

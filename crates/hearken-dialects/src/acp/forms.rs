@@ -65,7 +65,7 @@ impl Acp {
     pub(super) fn elicited(&mut self, id: &Id, params: &Map<String, Value>, cx: &mut Cx<'_>) {
         let refuse = |acp: &mut Self, code, why: &str, key, out: &mut Vec<DialectOutput>| {
             acp.send(rpc::error(id, code, why), out);
-            out.push(DialectOutput::Tell(Phrase::new(key)));
+            out.push(DialectOutput::Announce(Phrase::new(key)));
         };
         if self.listens && self.elicited.len() >= MOST {
             // A capture does not show the answers, but the oldest request surely got one.
@@ -170,7 +170,7 @@ impl Acp {
             AfterAnswer::Again(why) => {
                 cx.out.push(settled);
                 let why = PhraseArg::Phrase(why);
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     Phrase::new("acp.form.wrong").with("why", why),
                 ));
             }
@@ -233,7 +233,7 @@ impl Acp {
         if let Some(at) = self.opened.iter().position(|(known, _)| known == id)
             && let Some((_, host)) = self.opened.remove(at)
         {
-            out.push(DialectOutput::Tell(
+            out.push(DialectOutput::Announce(
                 Phrase::new("acp.url.done").with("host", PhraseArg::Name(host)),
             ));
         }

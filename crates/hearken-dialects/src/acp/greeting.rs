@@ -56,7 +56,8 @@ impl Acp {
         self.has_options(result, cx.out);
         self.begin_mode(cx);
         if self.held_prompts.is_empty() && !self.mode.holds_prompts() {
-            cx.out.push(DialectOutput::Tell(Phrase::new("acp.ready")));
+            cx.out
+                .push(DialectOutput::Announce(Phrase::new("acp.ready")));
         }
         self.go_on(cx);
     }
@@ -119,7 +120,7 @@ impl Acp {
         let phrase = Phrase::new("acp.complaint")
             .with("code", PhraseArg::Own(code.to_string()))
             .with("words", PhraseArg::Agent(event_writer::short(message)));
-        out.push(DialectOutput::Tell(phrase));
+        out.push(DialectOutput::Announce(phrase));
     }
 
     pub(super) fn give_up(&mut self, reason: Phrase, out: &mut Vec<DialectOutput>) {
@@ -136,7 +137,7 @@ impl Acp {
         let unsent = std::mem::take(&mut self.held_prompts).len();
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
-            out.push(DialectOutput::Tell(
+            out.push(DialectOutput::Announce(
                 Phrase::new("prompt.unsent").with("n", n),
             ));
         }

@@ -154,7 +154,7 @@ impl Acp {
                 Some(_) => oversight::who_decides(self.agent_name(), asks),
                 None => oversight::not_known(self.agent_name()),
             };
-            cx.out.push(DialectOutput::Tell(key));
+            cx.out.push(DialectOutput::Announce(key));
             return self.note_unasked(asks, cx.out);
         };
         let more = self.mode.asks_more(&setting).map(str::to_owned);
@@ -174,7 +174,7 @@ impl Acp {
         let asks = self.mode.oversight(&setting.now);
         let mode = self.value_words(&setting, &setting.now);
         let phrase = oversight::starts_in(self.agent_name(), &mode, asks, more.is_some());
-        cx.out.push(DialectOutput::Tell(phrase));
+        cx.out.push(DialectOutput::Announce(phrase));
         self.note_unasked(asks, cx.out);
     }
 
@@ -183,7 +183,7 @@ impl Acp {
         let wanted = matches!(self.mode.ask_always, AskAlways::Wanted);
         if wanted && !asks.is_some_and(Oversight::asks_most) {
             let agent = PhraseArg::Name(self.agent_name().to_owned());
-            out.push(DialectOutput::Tell(
+            out.push(DialectOutput::Announce(
                 Phrase::new("oversight.none").with("agent", agent),
             ));
         }
@@ -215,7 +215,7 @@ impl Acp {
             false => None,
         };
         out.push(DialectOutput::LastWords(self.last_words()));
-        out.push(DialectOutput::Tell(match expected {
+        out.push(DialectOutput::Announce(match expected {
             // The person has heard who decides in it before they chose it.
             Some((_, ModeChooser::Person)) => {
                 Phrase::new("acp.mode").with("mode", PhraseArg::Name(mode))
@@ -267,7 +267,7 @@ impl Acp {
                 .with("agent", PhraseArg::Name(agent.to_owned()))
                 .with("title", PhraseArg::Agent(action)),
         };
-        out.push(DialectOutput::Tell(phrase));
+        out.push(DialectOutput::Announce(phrase));
     }
 
     /// Records that the agent is asked to change its mode.
@@ -296,7 +296,7 @@ impl Acp {
         match std::mem::take(&mut self.mode.ask_always) {
             AskAlways::Requested { .. } if setting.now == value => {
                 if !self.has_held_prompts() {
-                    out.push(DialectOutput::Tell(Phrase::new("acp.ready")));
+                    out.push(DialectOutput::Announce(Phrase::new("acp.ready")));
                 }
                 true
             }
@@ -340,7 +340,7 @@ impl Acp {
         let wanted = self.value_words(setting, mode);
         let asks = self.mode.oversight(&setting.now);
         let now = self.value_words(setting, &setting.now);
-        out.push(DialectOutput::Tell(
+        out.push(DialectOutput::Announce(
             oversight::about("oversight.refused", &agent, &wanted, asks)
                 .with("now", PhraseArg::Name(now))
                 .with("agent", PhraseArg::Name(agent.clone()))

@@ -87,12 +87,12 @@ impl Acp {
             (AgentPhase::Over, _) => {
                 return cx
                     .out
-                    .push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
+                    .push(DialectOutput::Announce(Phrase::new("prompt.nobody")));
             }
             (_, _) if self.held_prompts.len() >= MOST_HELD => {
                 return cx
                     .out
-                    .push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
+                    .push(DialectOutput::Announce(Phrase::new("prompt.too_many")));
             }
             (AgentPhase::Open(_), None)
                 if !matches!(self.signing, SignInState::Idle) || self.mode.holds_prompts() =>
@@ -112,7 +112,7 @@ impl Acp {
             turn.end(TurnEnd::Done);
         }
         cx.out
-            .extend(key.map(|key| DialectOutput::Tell(Phrase::new(key))));
+            .extend(key.map(|key| DialectOutput::Announce(Phrase::new(key))));
         self.go_on(cx);
     }
 
@@ -127,16 +127,16 @@ impl Acp {
         let (AgentPhase::Open(conversation), Some(turn)) = (&self.phase, &mut self.turn) else {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.none")));
         };
         if turn.stopping {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.stopping")));
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.stopping")));
         }
         let cancel = cancel(conversation);
         // Announced first, because the rest follows from it.
-        cx.out.push(DialectOutput::Tell(asked_to_stop(
+        cx.out.push(DialectOutput::Announce(asked_to_stop(
             self.held_prompts.is_empty(),
         )));
         let open = turn.stop(&mut self.teller, cx);
@@ -159,7 +159,7 @@ impl Acp {
         let Some(mut turn) = self.turn.take_if(|turn| turn.stopping) else {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.none")));
         };
         // The answer to its prompt must not end the next turn.
         self.pending_requests
@@ -207,7 +207,7 @@ impl Acp {
                     // The protocol has no place for a reason: it goes into the next prompt.
                     self.held_prompts.push_front(reason);
                     cx.out
-                        .push(DialectOutput::Tell(Phrase::new("acp.reason_follows")));
+                        .push(DialectOutput::Announce(Phrase::new("acp.reason_follows")));
                 }
             }
             Err(undelivered) => {

@@ -36,9 +36,9 @@ pub(super) struct SettingQuestion {
 #[derive(Debug, Clone)]
 enum ChangeStep {
     /// Which of these settings to change.
-    Which(Vec<String>),
+    Setting(Vec<String>),
     /// Which of these values to set.
-    What {
+    Value {
         setting: String,
         values: Vec<String>,
         /// How many values come before these.
@@ -47,7 +47,7 @@ enum ChangeStep {
         more: bool,
     },
     /// Whether to set that value.
-    Sure { setting: String, value: String },
+    Confirmation { setting: String, value: String },
 }
 
 impl Acp {
@@ -63,7 +63,7 @@ impl Acp {
         let left_out = std::mem::take(&mut self.settings.left_out);
         if left_out > 0 {
             let n = PhraseArg::Own(left_out.to_string());
-            out.push(DialectOutput::Tell(
+            out.push(DialectOutput::Announce(
                 Phrase::new("acp.set.left_out").with("n", n),
             ));
         }
@@ -77,7 +77,7 @@ impl Acp {
         let phrase = Phrase::new("acp.set.is")
             .with("name", PhraseArg::Name(self.setting_words(setting)))
             .with("value", value);
-        out.push(DialectOutput::Tell(phrase));
+        out.push(DialectOutput::Announce(phrase));
     }
 
     fn setting_words(&self, setting: &Setting) -> String {
@@ -97,7 +97,7 @@ impl Acp {
 
     /// Starts to change a setting: the one that the person named or numbered, if they did.
     pub(super) fn change(&mut self, what: Option<&str>, cx: &mut Cx<'_>) {
-        let tell = |key| DialectOutput::Tell(Phrase::new(key));
+        let tell = |key| DialectOutput::Announce(Phrase::new(key));
         match self.phase {
             AgentPhase::Open(_) => {}
             AgentPhase::Unmet | AgentPhase::Meeting => return cx.out.push(tell("acp.set.early")),
@@ -122,7 +122,7 @@ impl Acp {
                     let names = all.iter().map(|it| self.setting_words(it)).collect();
                     let phrase =
                         Phrase::new("acp.set.no_such").with("names", PhraseArg::Names(names));
-                    return cx.out.push(DialectOutput::Tell(phrase));
+                    return cx.out.push(DialectOutput::Announce(phrase));
                 }
                 [found] => Some(*found),
                 [..] => None,
@@ -188,7 +188,7 @@ impl Acp {
         let ids = all.iter().map(|setting| setting.id.clone()).collect();
         let question = first(words, "acp.set.which", &[]);
         (
-            ChangeStep::Which(ids),
+            ChangeStep::Setting(ids),
             QuestionContent::one_of(question, labels),
         )
     }
@@ -217,7 +217,7 @@ impl Acp {
         let args = [("name", name.as_str()), ("value", now.as_str())];
         let mut asks = QuestionContent::one_of(first(words, "acp.set.what", &args), labels);
         asks.context.clone_from(&setting.description);
-        let step = ChangeStep::What {
+        let step = ChangeStep::Value {
             setting: setting.id.clone(),
             values,
             from,
@@ -246,7 +246,7 @@ impl Acp {
                 first(words, "acp.set.sure", &args)
             }
         };
-        let step = ChangeStep::Sure {
+        let step = ChangeStep::Confirmation {
             setting: setting.id.clone(),
             value: value.to_owned(),
         };
@@ -269,7 +269,7 @@ impl Acp {
             outcome: Ok(Receipt::Here),
         };
         let next = match changing.step.clone() {
-            ChangeStep::Which(ids) => {
+            ChangeStep::Setting(ids) => {
                 let Some(at) = standalone_question::place(answer).filter(|at| *at <= ids.len())
                 else {
                     return false;
@@ -277,7 +277,7 @@ impl Acp {
                 let setting = ids.get(at).and_then(|id| self.settings.get(id));
                 setting.map(|setting| self.ask_what(setting, 0))
             }
-            ChangeStep::What {
+            ChangeStep::Value {
                 setting,
                 values,
                 from,
@@ -298,7 +298,7 @@ impl Acp {
                     (Some(_) | None, _) => None,
                 }
             }
-            ChangeStep::Sure { setting, value } => {
+            ChangeStep::Confirmation { setting, value } => {
                 let Answer::Response(Response::YesNo(yes)) = answer else {
                     return false;
                 };
@@ -390,7 +390,7 @@ impl Acp {
                     "value",
                     PhraseArg::Name(self.value_words(setting, &setting.now)),
                 );
-            out.push(DialectOutput::Tell(phrase));
+            out.push(DialectOutput::Announce(phrase));
         }
     }
 
@@ -405,7 +405,7 @@ impl Acp {
         let phrase = Phrase::new("acp.set.refused")
             .with("name", PhraseArg::Name(name))
             .with("words", words);
-        out.push(DialectOutput::Tell(phrase));
+        out.push(DialectOutput::Announce(phrase));
     }
 
     fn leave_changing(&mut self, told: Option<&str>, cx: &mut Cx<'_>) {

@@ -280,7 +280,7 @@ impl Acp {
     pub(super) fn signed_in(&mut self, cx: &mut Cx<'_>) {
         if self.way_that_was_taken(cx).is_some() {
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("acp.sign_in.done")));
+                .push(DialectOutput::Announce(Phrase::new("acp.sign_in.done")));
             self.try_again(cx);
         }
     }
@@ -291,7 +291,7 @@ impl Acp {
             let phrase = Phrase::new("acp.sign_in.failed")
                 .with("name", PhraseArg::Name(name))
                 .with("words", words);
-            cx.out.push(DialectOutput::Tell(phrase));
+            cx.out.push(DialectOutput::Announce(phrase));
             self.ask_how(cx);
         }
     }
@@ -303,7 +303,7 @@ impl Acp {
         };
         let params = json!({"requestId": id}).to_string();
         self.send(rpc::notification("$/cancel_request", &params), out);
-        out.push(DialectOutput::Tell(Phrase::new("acp.sign_in.stops")));
+        out.push(DialectOutput::Announce(Phrase::new("acp.sign_in.stops")));
         true
     }
 

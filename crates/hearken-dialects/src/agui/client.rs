@@ -179,7 +179,7 @@ impl Agui {
         self.end(TurnEnd::Lost("agui.end.lost"), cx);
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("prompt.unsent").with("n", n),
             ));
         }
@@ -221,8 +221,8 @@ impl Dialect for Agui {
             PersonRequest::Stop | PersonRequest::Abandon => self.stop(cx),
             PersonRequest::Set(_) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
-            PersonRequest::Of(_, wish) => self.on_person_request(wish, cx),
+                .push(DialectOutput::Announce(Phrase::new("settings.none"))),
+            PersonRequest::ForAgent(_, wish) => self.on_person_request(wish, cx),
             // The protocol has no words for how a person wants to be addressed.
             PersonRequest::Terms(_) => {}
         }

@@ -30,7 +30,7 @@ impl Agui {
         }
         let Some(asked) = interrupts.and_then(|all| Interruption::new(way, all)) else {
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("agui.unasked")));
+                .push(DialectOutput::Announce(Phrase::new("agui.unasked")));
             self.history.breaks_off();
             return self.end(TurnEnd::Lost("agui.end.unasked"), cx);
         };
@@ -60,7 +60,8 @@ impl Agui {
             return;
         };
         if is_cut {
-            cx.out.push(DialectOutput::Tell(Phrase::new("agui.cut")));
+            cx.out
+                .push(DialectOutput::Announce(Phrase::new("agui.cut")));
         }
         if let Some((turn, teller)) = self.announced_turn() {
             let asked = match news {
@@ -69,7 +70,7 @@ impl Agui {
             };
             if !asked {
                 cx.out
-                    .push(DialectOutput::Tell(Phrase::new("agui.unasked")));
+                    .push(DialectOutput::Announce(Phrase::new("agui.unasked")));
             }
         }
     }
@@ -131,7 +132,8 @@ impl Agui {
             }
             InterruptContinuation::Kept => {
                 cx.out.push(here);
-                cx.out.push(DialectOutput::Tell(Phrase::new("agui.kept")));
+                cx.out
+                    .push(DialectOutput::Announce(Phrase::new("agui.kept")));
                 self.is_answered(request, cx);
             }
             InterruptContinuation::Further => {
@@ -142,7 +144,7 @@ impl Agui {
             InterruptContinuation::Again(why) => {
                 cx.out.push(here);
                 let why = PhraseArg::Phrase(why);
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     Phrase::new("acp.form.wrong").with("why", why),
                 ));
                 self.ask(&name, true, cx);
@@ -151,7 +153,7 @@ impl Agui {
         }
         if let Some(reason) = reason {
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("acp.reason_follows")));
+                .push(DialectOutput::Announce(Phrase::new("acp.reason_follows")));
             self.hold(reason, cx.out);
         }
     }
@@ -221,7 +223,7 @@ impl Agui {
         }
         if !was_persons {
             let reason = PhraseArg::Fault(fault);
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("agui.uncancelled").with("reason", reason),
             ));
         }

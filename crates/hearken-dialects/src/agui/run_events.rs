@@ -71,14 +71,14 @@ impl Agui {
             AguiEvent::State(value) => {
                 if self.shared.set(value) {
                     cx.out
-                        .push(DialectOutput::Tell(Phrase::new("agui.state_lost")));
+                        .push(DialectOutput::Announce(Phrase::new("agui.state_lost")));
                 }
                 return;
             }
             AguiEvent::Changes(changes) => {
                 if self.shared.change(&changes) {
                     cx.out
-                        .push(DialectOutput::Tell(Phrase::new("agui.state_lost")));
+                        .push(DialectOutput::Announce(Phrase::new("agui.state_lost")));
                 }
                 return;
             }
@@ -193,7 +193,7 @@ impl Agui {
             }
             AguiEvent::HelperFailed(words) => {
                 let words = PhraseArg::Agent(words);
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     Phrase::new("agui.helper_failed").with("words", words),
                 ));
             }

@@ -55,7 +55,7 @@ impl Agui {
         }
         if self.history.was_cut() {
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("agui.history_cut")));
+                .push(DialectOutput::Announce(Phrase::new("agui.history_cut")));
         }
         self.send_held(cx);
     }
@@ -72,14 +72,15 @@ impl Agui {
         if self.listens || self.is_over {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
+                .push(DialectOutput::Announce(Phrase::new("prompt.nobody")));
         }
         let is_busy = self.turn.is_some() || self.going.is_some() || self.sent.is_some();
         if is_busy {
             let before = self.held_prompts.len();
             self.hold(words.to_owned(), cx.out);
             if self.held_prompts.len() > before {
-                cx.out.push(DialectOutput::Tell(Phrase::new("prompt.held")));
+                cx.out
+                    .push(DialectOutput::Announce(Phrase::new("prompt.held")));
             }
             return;
         }
@@ -90,7 +91,7 @@ impl Agui {
     /// Holds a prompt until the turn is over.
     pub(super) fn hold(&mut self, words: String, out: &mut Vec<DialectOutput>) {
         if self.held_prompts.len() >= MOST_HELD {
-            return out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
+            return out.push(DialectOutput::Announce(Phrase::new("prompt.too_many")));
         }
         self.held_prompts.push_back(words);
     }
@@ -161,7 +162,7 @@ impl Agui {
         let fallen = self.history.bound();
         if fallen > 0 {
             let n = PhraseArg::Own(fallen.to_string());
-            out.push(DialectOutput::Tell(
+            out.push(DialectOutput::Announce(
                 Phrase::new("agui.forgotten").with("n", n),
             ));
         }
@@ -186,7 +187,8 @@ impl Agui {
         self.line = ConnectionPhase::Waits;
         self.closes = None;
         if !std::mem::replace(&mut self.was_ready, true) && self.going.is_none() && !self.listens {
-            cx.out.push(DialectOutput::Tell(Phrase::new("agui.ready")));
+            cx.out
+                .push(DialectOutput::Announce(Phrase::new("agui.ready")));
         }
         self.go(cx);
     }
@@ -235,15 +237,16 @@ impl Agui {
                 };
                 if !self.is_over {
                     let reason = PhraseArg::Fault(fault.clone());
-                    cx.out
-                        .push(DialectOutput::Tell(Phrase::new(key).with("reason", reason)));
+                    cx.out.push(DialectOutput::Announce(
+                        Phrase::new(key).with("reason", reason),
+                    ));
                 }
                 self.send_held(cx);
             }
             Some(RunPost::Answers(answer)) => self.answers_stayed(answer, undelivered(fault), cx),
             None if line == ConnectionPhase::Open => {
                 let reason = PhraseArg::Fault(fault.clone());
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     Phrase::new("agui.lost").with("reason", reason),
                 ));
                 self.history.breaks_off();
@@ -258,14 +261,15 @@ impl Agui {
         if self.listens || self.is_over {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.none")));
         }
         let is_open = self.interruption.is_some() && self.sent.is_none() && self.going.is_none();
         if is_open {
             return self.cancel(cx);
         }
         if matches!(self.line, ConnectionPhase::Posted | ConnectionPhase::Open) {
-            cx.out.push(DialectOutput::Tell(Phrase::new("agui.left")));
+            cx.out
+                .push(DialectOutput::Announce(Phrase::new("agui.left")));
             if let Some(RunPost::Answers(Some((request, _)))) = self.sent.take() {
                 cx.out.push(DialectOutput::Settled {
                     request,
@@ -277,9 +281,9 @@ impl Agui {
             return self.end(TurnEnd::Left("agui.end.left"), cx);
         }
         match self.going.take() {
-            Some(RunPost::Prompt(_)) => {
-                cx.out.push(DialectOutput::Tell(Phrase::new("agui.unsent")))
-            }
+            Some(RunPost::Prompt(_)) => cx
+                .out
+                .push(DialectOutput::Announce(Phrase::new("agui.unsent"))),
             Some(RunPost::Answers(answer)) => {
                 if let Some((request, _)) = answer {
                     cx.out.push(DialectOutput::Settled {
@@ -291,7 +295,7 @@ impl Agui {
             }
             None => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.none"))),
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.none"))),
         }
     }
 
@@ -306,13 +310,13 @@ impl Agui {
                 asked.cancel_all();
                 self.expires = None;
                 cx.out
-                    .push(DialectOutput::Tell(Phrase::new("agui.cancelled")));
+                    .push(DialectOutput::Announce(Phrase::new("agui.cancelled")));
                 self.going = Some(RunPost::Answers(None));
                 self.go(cx);
             }
             Some(_) | None => {
                 cx.out
-                    .push(DialectOutput::Tell(Phrase::new("agui.left_open")));
+                    .push(DialectOutput::Announce(Phrase::new("agui.left_open")));
                 self.history.breaks_off();
                 self.end(TurnEnd::Left("agui.end.left"), cx);
             }

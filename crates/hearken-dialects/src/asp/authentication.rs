@@ -101,7 +101,7 @@ impl Asp {
                 Some(_) => "asp.turned_away.token",
                 None => "asp.turned_away.none",
             };
-            cx.out.push(DialectOutput::Tell(Phrase::new(key)));
+            cx.out.push(DialectOutput::Announce(Phrase::new(key)));
         }
     }
 

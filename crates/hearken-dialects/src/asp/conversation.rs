@@ -149,7 +149,7 @@ impl AspConversation {
             let cut = Phrase::new("asp.cut")
                 .with("sender", PhraseArg::Name(args.sender.clone()))
                 .with("n", PhraseArg::Own(message.body.left_out.to_string()));
-            cx.out.push(DialectOutput::Tell(cut));
+            cx.out.push(DialectOutput::Announce(cut));
         }
         self.depart(&taken.departures, &args.sender, &args.performative, cx.out);
     }
@@ -393,7 +393,7 @@ impl AspConversation {
                 | Departure::Unmet
                 | Departure::UnknownPerformative
                 | Departure::Chain(_)
-                | Departure::ToldOtherwise(_) => DialectOutput::Tell(phrase),
+                | Departure::ToldOtherwise(_) => DialectOutput::Announce(phrase),
             });
         }
     }

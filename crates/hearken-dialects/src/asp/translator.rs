@@ -173,7 +173,7 @@ impl Asp {
         }
         let can_send = self.start.carrier != TransportKind::OneWay;
         if can_send && !self.decides() {
-            out.push(DialectOutput::Tell(Phrase::new("asp.view_only")));
+            out.push(DialectOutput::Announce(Phrase::new("asp.view_only")));
         }
     }
 
@@ -218,7 +218,7 @@ impl Asp {
                 self.settle(|sending| sending.id == message, Ok(Receipt::Taken), cx);
             }
             FrameContent::Complaint { code, words } => {
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     Phrase::new("asp.complaint")
                         .with("code", PhraseArg::Name(code))
                         .with("words", PhraseArg::Agent(words)),
@@ -417,7 +417,7 @@ impl Dialect for Asp {
             | PersonRequest::Stop
             | PersonRequest::Abandon
             | PersonRequest::Set(_)
-            | PersonRequest::Of(..) => {}
+            | PersonRequest::ForAgent(..) => {}
         }
     }
 

@@ -116,7 +116,7 @@ impl Claude {
         };
         let is_repeated = self.repeats.meet(hook, body, is_awaited, cx.now.monotonic);
         if is_repeated && !std::mem::replace(&mut self.told_twice, true) {
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("claude.twice").with("agent", agent(hook.harness)),
             ));
         }
@@ -167,7 +167,7 @@ impl Claude {
             },
             None if path == TOO_LARGE => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("claude.too_large"))),
+                .push(DialectOutput::Announce(Phrase::new("claude.too_large"))),
             // A client that knows the secret but uses another path is not one of our hooks.
             None => cx.out.push(DialectOutput::Unread(
                 NoEvent::Foreign(ForeignFormat::Typed),
@@ -195,7 +195,7 @@ impl Claude {
         body: &str,
         cx: &mut Cx<'_>,
     ) {
-        let not_asked = || DialectOutput::Tell(Phrase::new("claude.not_asked"));
+        let not_asked = || DialectOutput::Announce(Phrase::new("claude.not_asked"));
         let hook = match messages::hook(harness, event, body) {
             Ok(hook) => hook,
             Err(why) => {
@@ -275,7 +275,7 @@ impl Claude {
         match hook.news {
             HookNews::Begins { model } => {
                 conversation.teller.writer.model(model.as_deref());
-                cx.out.push(DialectOutput::Tell(tell("claude.begins")));
+                cx.out.push(DialectOutput::Announce(tell("claude.begins")));
             }
             HookNews::Prompted(text) => over = conversation.prompted(&text, hook.prompt, cx),
             HookNews::Calls(made) if self.gemini_waits && hook.harness.may_change(&made.tool) => {
@@ -315,7 +315,7 @@ impl Claude {
                     over.extend(conversation.end(TurnEnd::Stopped { wanted: false }, cx));
                 }
                 "idle_prompt" => {}
-                _ => cx.out.push(DialectOutput::Tell(
+                _ => cx.out.push(DialectOutput::Announce(
                     tell("claude.notice").with("words", PhraseArg::Agent(words)),
                 )),
             },
@@ -336,12 +336,12 @@ impl Claude {
             HookNews::Model(model) => {
                 conversation.teller.writer.model(Some(&model));
                 let model = PhraseArg::Name(model);
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     tell("hooks.model").with("model", model),
                 ));
             }
             HookNews::Tells(key, words) => {
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     tell(key).with("words", PhraseArg::Agent(words)),
                 ));
             }
@@ -355,12 +355,12 @@ impl Claude {
                 over.extend(conversation.end(TurnEnd::Stopped { wanted: false }, cx));
             }
             HookNews::HelperBegins(kind) => {
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     tell("claude.helper.begins").with("kind", PhraseArg::Agent(kind)),
                 ));
             }
             HookNews::HelperEnds(kind) => {
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     tell("claude.helper.ends").with("kind", PhraseArg::Agent(kind)),
                 ));
             }
@@ -372,7 +372,7 @@ impl Claude {
             HookNews::Ends => {
                 match conversation.turn.is_some() {
                     true => over.extend(conversation.end(TurnEnd::Gone, cx)),
-                    false => cx.out.push(DialectOutput::Tell(tell("claude.ends"))),
+                    false => cx.out.push(DialectOutput::Announce(tell("claude.ends"))),
                 }
                 self.leave_elicited(Some(&hook.conversation), cx);
                 self.conversations.remove(&hook.conversation);
@@ -390,7 +390,7 @@ impl Claude {
         out: &mut Vec<DialectOutput>,
     ) {
         match wish {
-            PersonRequest::Of(whom, wish) => self.wished_of(Some(whom), wish, out),
+            PersonRequest::ForAgent(whom, wish) => self.wished_of(Some(whom), wish, out),
             PersonRequest::Prompt(text) if self.servers.prompt(agent, text, out) => {}
             PersonRequest::Prompt(_)
             | PersonRequest::Terms(_)
@@ -450,13 +450,15 @@ impl HookKnowledge for HookedAgents<'_> {
 /// Announces that hooks cannot fulfil a wish.
 fn wished(wish: &PersonRequest, out: &mut Vec<DialectOutput>) {
     match wish {
-        PersonRequest::Prompt(_) => out.push(DialectOutput::Tell(Phrase::new("prompt.only_heard"))),
-        PersonRequest::Stop | PersonRequest::Abandon => {
-            out.push(DialectOutput::Tell(Phrase::new("stop_turn.only_heard")))
+        PersonRequest::Prompt(_) => {
+            out.push(DialectOutput::Announce(Phrase::new("prompt.only_heard")))
         }
-        PersonRequest::Set(_) => out.push(DialectOutput::Tell(Phrase::new("settings.none"))),
+        PersonRequest::Stop | PersonRequest::Abandon => {
+            out.push(DialectOutput::Announce(Phrase::new("stop_turn.only_heard")))
+        }
+        PersonRequest::Set(_) => out.push(DialectOutput::Announce(Phrase::new("settings.none"))),
         // The same for any agent.
-        PersonRequest::Of(_, wish) => wished(wish, out),
+        PersonRequest::ForAgent(_, wish) => wished(wish, out),
         // The hooks have no words for how a person wants to be addressed.
         PersonRequest::Terms(_) => {}
     }

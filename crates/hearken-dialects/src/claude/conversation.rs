@@ -131,7 +131,7 @@ impl ClaudeConversation {
                 mode
             }
         };
-        out.push(DialectOutput::Tell(match before {
+        out.push(DialectOutput::Announce(match before {
             None => oversight::starts_in(agent, name, asks(mode), false),
             Some(before) => oversight::changed_to(agent, name, asks(&before), asks(mode)),
         }));
@@ -421,7 +421,7 @@ impl ClaudeConversation {
                 || turn
                     .calls
                     .values()
-                    .any(|call| call.stage == HeardStage::Told)
+                    .any(|call| call.stage == HeardStage::Announced)
         })
     }
 
@@ -461,7 +461,7 @@ impl ClaudeConversation {
             self.told_silent = true;
             let minutes = PhraseArg::Own((SILENT.as_secs() / 60).to_string());
             let folder = place(&self.teller.folder);
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("claude.silent")
                     .with(
                         "agent",

@@ -87,14 +87,14 @@ impl Claude {
                 let is_only_here = !harness.agent.asks_too() && id.is_some();
                 if is_only_here && !std::mem::replace(&mut conversation.told_only_here, true) {
                     cx.out
-                        .push(DialectOutput::Tell(only_here(harness, hand_back)));
+                        .push(DialectOutput::Announce(only_here(harness, hand_back)));
                 }
                 if !is_whole {
                     cx.out
-                        .push(DialectOutput::Tell(Phrase::new("claude.too_long")));
+                        .push(DialectOutput::Announce(Phrase::new("claude.too_long")));
                 } else if more + asks.left_out > 0 {
                     let n = PhraseArg::Own((more + asks.left_out).to_string());
-                    cx.out.push(DialectOutput::Tell(
+                    cx.out.push(DialectOutput::Announce(
                         Phrase::new("claude.left_out").with("n", n),
                     ));
                 }
@@ -116,13 +116,13 @@ impl Claude {
             }
             (Some(id), false) => {
                 cx.out
-                    .push(DialectOutput::Tell(Phrase::new("claude.too_many")));
+                    .push(DialectOutput::Announce(Phrase::new("claude.too_many")));
                 self.let_go(id, cx.out);
             }
             (None, true) => {}
             (None, false) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("claude.too_many"))),
+                .push(DialectOutput::Announce(Phrase::new("claude.too_many"))),
         }
     }
 
@@ -214,7 +214,7 @@ impl Claude {
         if let Some(turn) = conversation.turn.as_mut().filter(|_| !is_form) {
             turn.withdrawn(&Value::from(id.to_string()), &mut conversation.teller, cx);
         }
-        cx.out.push(DialectOutput::Tell(
+        cx.out.push(DialectOutput::Announce(
             Phrase::new(key).with("agent", agent(harness)),
         ));
     }
@@ -293,7 +293,7 @@ impl Claude {
             self.answered.remove(at);
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("claude.perhaps_late")));
+                .push(DialectOutput::Announce(Phrase::new("claude.perhaps_late")));
         }
         let Some(held) = self.waiting_requests.remove(&id) else {
             return;
@@ -312,7 +312,7 @@ impl Claude {
             let told = Phrase::new(key).with("agent", name_arg);
             return cx
                 .out
-                .push(DialectOutput::Tell(told.with("folder", folder)));
+                .push(DialectOutput::Announce(told.with("folder", folder)));
         }
         let Some(conversation) = self.conversations.get_mut(&held.conversation) else {
             return;
@@ -325,7 +325,7 @@ impl Claude {
             .withdrawn(&name, &mut conversation.teller, cx)
             .is_some()
         {
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new(key)
                     .with("agent", name_arg)
                     .with("folder", folder),

@@ -135,7 +135,7 @@ impl Claude {
     ) {
         let name = agent(hook.harness);
         let not_here = |key: &'static str, cx: &mut Cx<'_>| {
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new(key).with("agent", name.clone()),
             ));
         };
@@ -154,10 +154,11 @@ impl Claude {
             return;
         };
         if id.is_some() && !std::mem::replace(&mut conversation.told_form_here, true) {
-            cx.out.push(DialectOutput::Tell(super::decisions::only_here(
-                hook.harness,
-                hand_back,
-            )));
+            cx.out
+                .push(DialectOutput::Announce(super::decisions::only_here(
+                    hook.harness,
+                    hand_back,
+                )));
         }
         let teller = &mut conversation.teller;
         let thread = hook.conversation.as_str();
@@ -259,7 +260,7 @@ impl Claude {
             AfterAnswer::Again(why) => {
                 cx.out.push(settled(Ok(Receipt::Here)));
                 let why = PhraseArg::Phrase(why);
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     Phrase::new("acp.form.wrong").with("why", why),
                 ));
             }

@@ -150,7 +150,7 @@ impl Thread {
         }
         if left_out > 0 {
             let n = PhraseArg::Own(left_out.to_string());
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("codex.left_out").with("n", n),
             ));
         }
@@ -445,7 +445,7 @@ impl Thread {
         turn.waiting.retain(|waiting| waiting.call != key);
         if let Some(title) = turn.declined(&key, teller, cx).filter(|_| !is_known) {
             let title = PhraseArg::Agent(title);
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("codex.declined").with("title", title),
             ));
         }

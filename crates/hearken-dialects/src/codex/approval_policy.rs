@@ -56,7 +56,7 @@ impl Codex {
             (Some(before), Some(_)) => oversight::changed_to(agent, "", before, now),
             (None, Some(_)) => oversight::starts_in(agent, "", now, false),
         };
-        out.push(DialectOutput::Tell(phrase));
+        out.push(DialectOutput::Announce(phrase));
         self.policy = Some(now);
     }
 }

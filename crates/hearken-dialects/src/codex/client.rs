@@ -261,7 +261,7 @@ impl Codex {
                         let phrase = Phrase::new("acp.complaint")
                             .with("code", PhraseArg::Own(code.to_string()))
                             .with("words", PhraseArg::Agent(event_writer::short(&message)));
-                        cx.out.push(DialectOutput::Tell(phrase));
+                        cx.out.push(DialectOutput::Announce(phrase));
                     }
                 }
             }
@@ -400,7 +400,7 @@ impl Codex {
         } else if self.only.as_ref().is_none_or(|only| only == thread) {
             // It stays open: it is not decided here, but other clients can decide it.
             let method = PhraseArg::Name(method.to_owned());
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("codex.not_asked").with("method", method),
             ));
         }
@@ -445,12 +445,12 @@ impl Codex {
                 // The turn can be stopped again.
                 turn.stopping = false;
                 cx.out
-                    .push(DialectOutput::Tell(Phrase::new("codex.stop_lost")));
+                    .push(DialectOutput::Announce(Phrase::new("codex.stop_lost")));
             }
         }
         if std::mem::take(&mut self.unanswered) > 0 {
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("codex.prompt_lost")));
+                .push(DialectOutput::Announce(Phrase::new("codex.prompt_lost")));
         }
         for thread in self.threads.values_mut() {
             thread.lost(fault, cx);

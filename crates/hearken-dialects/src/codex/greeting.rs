@@ -185,7 +185,7 @@ impl Codex {
             return;
         }
         self.list_told = true;
-        out.push(DialectOutput::Tell(match self.conversations() {
+        out.push(DialectOutput::Announce(match self.conversations() {
             0 => Phrase::new("codex.no_thread"),
             n => Phrase::new("codex.attached").with("n", PhraseArg::Own(n.to_string())),
         }));
@@ -228,7 +228,7 @@ impl Codex {
         let whose = about.and_then(|about| text(about, "threadSource"));
         let is_own = whose.is_none_or(|whose| whose == "user");
         if is_own && self.is_new(id) {
-            out.push(DialectOutput::Tell(Phrase::new("codex.not_stored")));
+            out.push(DialectOutput::Announce(Phrase::new("codex.not_stored")));
         }
     }
 
@@ -307,7 +307,7 @@ impl Codex {
                 }
                 thread.joined = JoinProgress::Not;
                 if self.is_new(&id) {
-                    cx.out.push(DialectOutput::Tell(
+                    cx.out.push(DialectOutput::Announce(
                         Phrase::new("codex.not_joined").with("words", words),
                     ));
                 }
@@ -328,7 +328,7 @@ impl Codex {
                 self.begin_turn(&thread, &prompt, cx.out);
             }
             CodexRequest::Stop(id) => {
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     Phrase::new("codex.refused").with("words", words),
                 ));
                 // Joining again brings back its questions, and it can be stopped again.
@@ -341,7 +341,7 @@ impl Codex {
                 self.join(&id, cx.out);
             }
             CodexRequest::List(_) | CodexRequest::Prompt => {
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     Phrase::new("codex.refused").with("words", words),
                 ));
             }

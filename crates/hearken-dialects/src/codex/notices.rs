@@ -34,7 +34,7 @@ impl Thread {
                 let phrase = Phrase::new("codex.rerouted")
                     .with("from", name("fromModel"))
                     .with("to", name("toModel"));
-                out.push(DialectOutput::Tell(phrase));
+                out.push(DialectOutput::Announce(phrase));
             }
             "thread/goal/updated" => {
                 let goal = params.get("goal").and_then(Value::as_object);
@@ -62,10 +62,10 @@ impl Thread {
         let phrase = |key| Phrase::new(key).with("goal", PhraseArg::Agent(now.0.clone()));
         let said = match now.1.as_str() {
             "active" => DialectOutput::Detail(phrase("codex.goal")),
-            "complete" => DialectOutput::Tell(phrase("codex.goal.reached")),
-            "paused" => DialectOutput::Tell(phrase("codex.goal.paused")),
-            "blocked" => DialectOutput::Tell(phrase("codex.goal.blocked")),
-            "usageLimited" | "budgetLimited" => DialectOutput::Tell(phrase("codex.goal.limit")),
+            "complete" => DialectOutput::Announce(phrase("codex.goal.reached")),
+            "paused" => DialectOutput::Announce(phrase("codex.goal.paused")),
+            "blocked" => DialectOutput::Announce(phrase("codex.goal.blocked")),
+            "usageLimited" | "budgetLimited" => DialectOutput::Announce(phrase("codex.goal.limit")),
             _ => return None,
         };
         self.reviews.goal = Some(now);
@@ -85,8 +85,8 @@ fn of_hook(run: &Map<String, Value>) -> Option<DialectOutput> {
     let words = PhraseArg::Agent(event_writer::short(texts.join(" ").trim()));
     let phrase = |key| Phrase::new(key).with("words", words);
     match text(run, "status") {
-        Some("blocked") => Some(DialectOutput::Tell(phrase("codex.hook.blocked"))),
-        Some("stopped") => Some(DialectOutput::Tell(phrase("codex.hook.stopped"))),
+        Some("blocked") => Some(DialectOutput::Announce(phrase("codex.hook.blocked"))),
+        Some("stopped") => Some(DialectOutput::Announce(phrase("codex.hook.stopped"))),
         Some("failed") => Some(DialectOutput::Detail(phrase("codex.hook.failed"))),
         Some(_) | None => None,
     }

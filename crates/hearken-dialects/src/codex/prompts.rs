@@ -63,8 +63,8 @@ impl Codex {
             PersonRequest::Abandon => self.abandon(agent, cx),
             PersonRequest::Set(_) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
-            PersonRequest::Of(agent, wish) => self.wish_of(Some(agent), wish, cx),
+                .push(DialectOutput::Announce(Phrase::new("settings.none"))),
+            PersonRequest::ForAgent(agent, wish) => self.wish_of(Some(agent), wish, cx),
             // The protocol has no message for how a person wants to hear an agent.
             PersonRequest::Terms(_) => {}
         }
@@ -113,7 +113,7 @@ impl Codex {
             ContactPhase::Unmet | ContactPhase::Greeted => "codex.not_there",
             ContactPhase::Over => "prompt.nobody",
         };
-        out.push(DialectOutput::Tell(Phrase::new(told)));
+        out.push(DialectOutput::Announce(Phrase::new(told)));
     }
 
     fn stop(&mut self, whom: Option<&AgentId>, cx: &mut Cx<'_>) {
@@ -122,7 +122,7 @@ impl Codex {
             ThreadMatch::Several if self.phase == ContactPhase::Met => {
                 return cx
                     .out
-                    .push(DialectOutput::Tell(Phrase::new("codex.which_stop")));
+                    .push(DialectOutput::Announce(Phrase::new("codex.which_stop")));
             }
             ThreadMatch::One(_) | ThreadMatch::Several | ThreadMatch::None => None,
         };
@@ -133,7 +133,7 @@ impl Codex {
             }
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.none")));
         };
         if thread
             .announced_turn()
@@ -141,7 +141,7 @@ impl Codex {
         {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.stopping")));
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.stopping")));
         }
         let (id, Some(turn)) = (
             thread.id.clone(),
@@ -149,11 +149,12 @@ impl Codex {
         ) else {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.none")));
         };
         // Announced first, because the rest follows from it.
-        cx.out
-            .push(DialectOutput::Tell(Phrase::new("stop_turn.asked_to_stop")));
+        cx.out.push(DialectOutput::Announce(Phrase::new(
+            "stop_turn.asked_to_stop",
+        )));
         thread.stop(cx);
         let params = json!({"threadId": id, "turnId": turn});
         self.ask(CodexRequest::Stop(id), "turn/interrupt", &params, cx.out);
@@ -169,7 +170,7 @@ impl Codex {
         let Some(thread) = thread.filter(|thread| thread.is_stopping()) else {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.none")));
         };
         thread.leave_run(ABANDONED, cx);
     }
@@ -186,7 +187,7 @@ impl Codex {
             Some((reason, None)) => self.begin_turn(id, &reason, out),
             None => return,
         }
-        out.push(DialectOutput::Tell(Phrase::new("codex.reason_follows")));
+        out.push(DialectOutput::Announce(Phrase::new("codex.reason_follows")));
     }
 }
 

@@ -43,7 +43,7 @@ impl Thread {
             }
             "autoApprovalReview/strictReviewRequired" => {
                 cx.out
-                    .push(DialectOutput::Tell(Phrase::new("codex.review.strict")));
+                    .push(DialectOutput::Announce(Phrase::new("codex.review.strict")));
             }
             "guardianWarning" => {
                 let words = params.get("message").and_then(Value::as_str);
@@ -70,7 +70,7 @@ impl Thread {
             Verdict::Open | Verdict::Unknown => {}
             Verdict::Allowed => {
                 let phrase = match review.is_dangerous() {
-                    true => DialectOutput::Tell(about("codex.review.allowed_danger", action)),
+                    true => DialectOutput::Announce(about("codex.review.allowed_danger", action)),
                     false => DialectOutput::Detail(about("codex.review.allowed", action)),
                 };
                 cx.out.push(phrase);
@@ -82,16 +82,16 @@ impl Thread {
             Verdict::Refused => {
                 let reason = event_writer::short(&review.reason);
                 let refused = oversight::reviewer_refused(AGENT, action, &reason);
-                cx.out.push(DialectOutput::Tell(refused));
+                cx.out.push(DialectOutput::Announce(refused));
             }
             Verdict::Late => cx
                 .out
-                .push(DialectOutput::Tell(about("codex.review.late", action))),
+                .push(DialectOutput::Announce(about("codex.review.late", action))),
             Verdict::BrokenOff => {
                 let broken_off = about("codex.review.broken_off", action);
                 cx.out.push(match self.is_stopping() {
                     true => DialectOutput::Detail(broken_off),
-                    false => DialectOutput::Tell(broken_off),
+                    false => DialectOutput::Announce(broken_off),
                 });
             }
         }
@@ -223,7 +223,7 @@ impl Thread {
 fn warn(warnings: impl IntoIterator<Item = String>, out: &mut Vec<DialectOutput>) {
     for warning in warnings {
         let words = PhraseArg::Agent(warning);
-        out.push(DialectOutput::Tell(
+        out.push(DialectOutput::Announce(
             Phrase::new("codex.warning").with("words", words),
         ));
     }
@@ -298,10 +298,11 @@ impl Codex {
         });
         self.end_overruling(thread, review, cx);
         let in_turn = self.threads.get(thread).is_some_and(Thread::in_turn);
-        cx.out.push(DialectOutput::Tell(Phrase::new(match in_turn {
-            true => "codex.overrule.told",
-            false => "codex.overrule.waits",
-        })));
+        cx.out
+            .push(DialectOutput::Announce(Phrase::new(match in_turn {
+                true => "codex.overrule.told",
+                false => "codex.overrule.waits",
+            })));
     }
 
     /// Handles the news that Codex does not take the person's permission.

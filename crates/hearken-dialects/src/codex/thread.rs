@@ -334,7 +334,7 @@ impl Thread {
             self.turn(Some(words), cx);
         } else if !client.is_some_and(|client| client.starts_with(OURS)) {
             let words = PhraseArg::Agent(event_writer::short(words));
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("codex.added").with("words", words),
             ));
         }

@@ -327,7 +327,7 @@ fn report(
         Err(DeliveryFailure::Unknown(fault)) => (perhaps, fault),
     };
     let told = Phrase::new(key).with("reason", PhraseArg::Fault(fault));
-    out.push(DialectOutput::Tell(told));
+    out.push(DialectOutput::Announce(told));
 }
 
 /// Returns the sentence about somebody else's answer, and who gave it.
@@ -416,7 +416,7 @@ mod tests {
         assert!(out.is_empty());
         assert!(watching.begin(&Purpose::Stop, &mut out).is_none());
         assert!(
-            matches!(&out[..], [DialectOutput::Tell(phrase)] if phrase.key == "bridge.not_stopped")
+            matches!(&out[..], [DialectOutput::Announce(phrase)] if phrase.key == "bridge.not_stopped")
         );
     }
 }

@@ -48,7 +48,7 @@ pub enum HeardStage {
     /// They rejected it.
     Rejected,
     /// That it runs.
-    Told,
+    Announced,
 }
 
 /// One tool call.
@@ -231,7 +231,7 @@ impl Call {
             | HeardStage::Asked
             | HeardStage::Allowed
             | HeardStage::Rejected
-            | HeardStage::Told => false,
+            | HeardStage::Announced => false,
         }
     }
 

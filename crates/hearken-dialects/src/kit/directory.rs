@@ -35,7 +35,7 @@ impl DirectoryFull {
     /// Announces it, once.
     pub fn announce_once(self, phrase: Phrase, out: &mut Vec<DialectOutput>) {
         if self.is_first {
-            out.push(DialectOutput::Tell(phrase));
+            out.push(DialectOutput::Announce(phrase));
         }
     }
 }

@@ -189,7 +189,7 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
                 self.settled.push((request, outcome.is_ok()));
                 self.outcomes.push((request, outcome));
             }
-            DialectOutput::Tell(phrase) | DialectOutput::Detail(phrase) => {
+            DialectOutput::Announce(phrase) | DialectOutput::Detail(phrase) => {
                 let said = WORDS.say(phrase.key, &[]);
                 assert!(said.iter().all(|it| it.normal != phrase.key), "{phrase:?}");
                 self.phrase_keys.push(phrase.key);

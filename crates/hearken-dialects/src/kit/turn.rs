@@ -172,7 +172,7 @@ impl Turn {
             Update::Says { message, text } => self.says(message, &text, teller, cx),
             Update::Shows(kind) => {
                 let phrase = Phrase::new("acp.shows").with("kind", PhraseArg::Name(kind));
-                cx.out.push(DialectOutput::Tell(phrase));
+                cx.out.push(DialectOutput::Announce(phrase));
             }
             Update::Thinks => {
                 self.close_output(teller, cx);
@@ -314,7 +314,7 @@ impl Turn {
         let Some(call) = self.calls.get_mut(key) else {
             return;
         };
-        call.stage = HeardStage::Told;
+        call.stage = HeardStage::Announced;
         call.invoked_as = Some(call.tool());
         // The turn went on after the rejection.
         self.rejected = false;
@@ -387,8 +387,11 @@ impl Turn {
 
     /// Returns when it ends for lack of news.
     fn quiet_at(&self) -> Option<Duration> {
-        let busy =
-            self.permission.is_some() || self.calls.values().any(|it| it.stage == HeardStage::Told);
+        let busy = self.permission.is_some()
+            || self
+                .calls
+                .values()
+                .any(|it| it.stage == HeardStage::Announced);
         (!self.prompted && !busy).then(|| self.heard + QUIET)
     }
 
@@ -412,7 +415,7 @@ impl Turn {
     /// Announces another state of the agent, unless a question is open. An agent that thinks while a call runs is still
     /// calling a tool (A.3).
     pub(super) fn enter(&mut self, to: &str, teller: &mut EventContext, cx: &mut Cx<'_>) {
-        let runs = |call: &Call| call.stage == HeardStage::Told;
+        let runs = |call: &Call| call.stage == HeardStage::Announced;
         let is_calling = to == "thinking" && self.calls.values().any(runs);
         self.change_state(if is_calling { "calling_tool" } else { to }, teller, cx);
     }

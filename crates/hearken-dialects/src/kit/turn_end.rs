@@ -26,13 +26,13 @@ pub const ABANDONED: TurnEnd = TurnEnd::Left("stop_turn.left");
 
 /// Announces that hearken no longer waits for a turn to answer a prompt.
 pub fn gave_up_prompt(out: &mut Vec<DialectOutput>) {
-    out.push(DialectOutput::Tell(Phrase::new("prompt.given_up")));
+    out.push(DialectOutput::Announce(Phrase::new("prompt.given_up")));
 }
 
 /// Announces that the prompts which waited for the end of a turn are sent now, if there are any.
 pub fn sends_what_waits(nothing_waits: bool, out: &mut Vec<DialectOutput>) {
     if !nothing_waits {
-        out.push(DialectOutput::Tell(Phrase::new("prompt.next")));
+        out.push(DialectOutput::Announce(Phrase::new("prompt.next")));
     }
 }
 
@@ -84,7 +84,7 @@ impl Turn {
         self.change_state("thinking", teller, cx);
         if self.left_out > 0 {
             let n = PhraseArg::Own(self.left_out.to_string());
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("acp.calls_left_out").with("n", n),
             ));
         }

@@ -119,7 +119,7 @@ impl Nats {
         let phrase = Phrase::new("fleet.forged")
             .with("n", count)
             .with("host", PhraseArg::Name(host));
-        cx.out.push(DialectOutput::Tell(phrase));
+        cx.out.push(DialectOutput::Announce(phrase));
     }
 
     /// Handles what a bridge reports in its own name.
@@ -137,7 +137,7 @@ impl Nats {
                 let session = session.unwrap_or_default();
                 let told = self.machines.standing_of(machine);
                 if standing.forgets && !told.is_some_and(|told| told.forgets) {
-                    cx.out.push(DialectOutput::Tell(standing.loss()));
+                    cx.out.push(DialectOutput::Announce(standing.loss()));
                 }
                 if self.machines.stands(machine, session, standing) {
                     self.inquire(machine.clone(), cx);
@@ -160,7 +160,7 @@ impl Nats {
                     let phrase = Phrase::new("fleet.notice")
                         .with("host", PhraseArg::Name(machine.name()))
                         .with("text", PhraseArg::Agent(text));
-                    cx.out.push(DialectOutput::Tell(phrase));
+                    cx.out.push(DialectOutput::Announce(phrase));
                 }
             }
         }

@@ -213,11 +213,11 @@ impl Nats {
         if away.len() > MOST_NAMED {
             let count = PhraseArg::Own(away.len().to_string());
             let phrase = Phrase::new("fleet.away.several").with("n", count);
-            return cx.out.push(DialectOutput::Tell(phrase));
+            return cx.out.push(DialectOutput::Announce(phrase));
         }
         for machine in away {
             let phrase = Phrase::new("fleet.away").with("host", PhraseArg::Name(machine.name()));
-            cx.out.push(DialectOutput::Tell(phrase));
+            cx.out.push(DialectOutput::Announce(phrase));
         }
     }
 
@@ -232,7 +232,8 @@ impl Nats {
                 }
                 None => Phrase::new("fleet.stored"),
             };
-            cx.out.push(DialectOutput::Tell(phrase.with("host", host)));
+            cx.out
+                .push(DialectOutput::Announce(phrase.with("host", host)));
         }
         // Only the machine itself can say what is asked there meanwhile.
         if unstored.is_some() {
@@ -244,13 +245,13 @@ impl Nats {
             PresenceChange::Beyond => {
                 let most = PhraseArg::Own(MOST_MACHINES.to_string());
                 let phrase = Phrase::new("fleet.beyond").with("most", most);
-                cx.out.push(DialectOutput::Tell(phrase));
+                cx.out.push(DialectOutput::Announce(phrase));
             }
             PresenceChange::Found => self.inquire(machine.clone(), cx),
             PresenceChange::Back => {
                 let name = PhraseArg::Name(machine.name());
                 let phrase = Phrase::new("fleet.back").with("host", name);
-                cx.out.push(DialectOutput::Tell(phrase));
+                cx.out.push(DialectOutput::Announce(phrase));
                 self.inquire(machine.clone(), cx);
             }
         }

@@ -54,7 +54,9 @@ impl Nats {
                 (Purpose::Set, json!({"set": what}))
             }
             // Work that did not stop when asked goes on there, although it counts as over here.
-            PersonRequest::Abandon | PersonRequest::Terms(_) | PersonRequest::Of(..) => return,
+            PersonRequest::Abandon | PersonRequest::Terms(_) | PersonRequest::ForAgent(..) => {
+                return;
+            }
         };
         let subject = match agent {
             Some(agent) => self
@@ -66,7 +68,7 @@ impl Nats {
         let Some(subject) = subject else {
             let reason = Fault::Declined(Phrase::new("bridge.why.which_agent"));
             let phrase = Phrase::new("prompt.not_taken").with("reason", PhraseArg::Fault(reason));
-            return cx.out.push(DialectOutput::Tell(phrase));
+            return cx.out.push(DialectOutput::Announce(phrase));
         };
         let call = ServiceCall::new(subject, body.to_string());
         self.request(purpose, call, cx);

@@ -151,7 +151,7 @@ impl Dialect for Nats {
     fn on_person_request(&mut self, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
             PersonRequest::Terms(terms) => self.wanted = terms.clone(),
-            PersonRequest::Of(agent, wish) => self.want(Some(agent), wish, cx),
+            PersonRequest::ForAgent(agent, wish) => self.want(Some(agent), wish, cx),
             PersonRequest::Prompt(_)
             | PersonRequest::Stop
             | PersonRequest::Abandon

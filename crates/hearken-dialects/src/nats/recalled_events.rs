@@ -263,7 +263,7 @@ impl Nats {
         let phrase = Phrase::new("fleet.not_recalled")
             .with("agent", PhraseArg::Name(recall.agent.as_str().to_owned()))
             .with("reason", PhraseArg::Fault(fault));
-        cx.out.push(DialectOutput::Tell(phrase));
+        cx.out.push(DialectOutput::Announce(phrase));
         self.recall_next(cx);
     }
 }

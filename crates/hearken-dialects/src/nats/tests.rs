@@ -180,7 +180,7 @@ fn events(out: &[DialectOutput]) -> Vec<Value> {
 
 fn phrases(out: &[DialectOutput]) -> Vec<&'static str> {
     let keys = out.iter().filter_map(|one| match one {
-        DialectOutput::Tell(phrase) => Some(phrase.key),
+        DialectOutput::Announce(phrase) => Some(phrase.key),
         _ => None,
     });
     keys.collect()
@@ -244,7 +244,7 @@ fn agents_of_one_name_on_two_machines_are_two_agents() {
     assert_eq!(first[0]["producer"]["agent_id"], "opencode");
     assert_eq!(second[0]["producer"]["agent_id"], "opencode@build-4");
     assert_eq!(second[0]["producer"]["agent_name"], "opencode");
-    let stop = PersonRequest::Of(
+    let stop = PersonRequest::ForAgent(
         AgentId::from("opencode@build-4"),
         Box::new(PersonRequest::Stop),
     );
@@ -312,7 +312,7 @@ fn a_machine_can_not_take_what_is_meant_for_another_by_its_names() {
     let call = calls(&bench.replied(7, token)).remove(0).1;
     assert_eq!(call.subject, "aaep-reply.v1.main.build-4.opencode.sess_1");
     let agent = real[0]["producer"]["agent_id"].as_str().unwrap();
-    let stop = PersonRequest::Of(AgentId::from(agent), Box::new(PersonRequest::Stop));
+    let stop = PersonRequest::ForAgent(AgentId::from(agent), Box::new(PersonRequest::Stop));
     let call = calls(&bench.wished(&stop)).remove(0).1;
     assert_eq!(call.subject, "aaep-do.v1.main.build-4.opencode.sess_1");
 }

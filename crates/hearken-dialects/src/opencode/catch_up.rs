@@ -275,11 +275,11 @@ impl Opencode {
         }
         if catch_up.missed {
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("opencode.missed")));
+                .push(DialectOutput::Announce(Phrase::new("opencode.missed")));
         }
         if catch_up.unread {
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("opencode.unread")));
+                .push(DialectOutput::Announce(Phrase::new("opencode.unread")));
         }
         let asks = self
             .conversations

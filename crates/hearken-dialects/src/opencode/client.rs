@@ -245,7 +245,7 @@ impl Opencode {
             ServerEvent::Failed(None, failure) => {
                 if let OpencodeFailure::Words(words) = failure {
                     let words = PhraseArg::Agent(words);
-                    cx.out.push(DialectOutput::Tell(
+                    cx.out.push(DialectOutput::Announce(
                         Phrase::new("opencode.complaint").with("words", words),
                     ));
                 }
@@ -254,7 +254,7 @@ impl Opencode {
             ServerEvent::Wonders(wonders) => self.wonders(wonders, cx),
             ServerEvent::AsksUnread => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("opencode.unread"))),
+                .push(DialectOutput::Announce(Phrase::new("opencode.unread"))),
             ServerEvent::Decided(id, request, allowed) => self.decided(&id, &request, allowed, cx),
             ServerEvent::Quiet => {}
             ServerEvent::Unknown(kind) => {
@@ -316,7 +316,7 @@ impl Opencode {
         }
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("prompt.unsent").with("n", n),
             ));
         }
@@ -383,8 +383,8 @@ impl Dialect for Opencode {
             PersonRequest::Abandon => self.abandon(cx),
             PersonRequest::Set(_) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
-            PersonRequest::Of(agent, wish) => self.wish_of(agent, wish, cx),
+                .push(DialectOutput::Announce(Phrase::new("settings.none"))),
+            PersonRequest::ForAgent(agent, wish) => self.wish_of(agent, wish, cx),
             // The protocol has no words for how a person wants to be addressed.
             PersonRequest::Terms(_) => {}
         }

@@ -125,7 +125,7 @@ impl OpencodeConversation {
                 if self.retry != *words {
                     self.retry.clone_from(words);
                     let words = PhraseArg::Agent(words.clone());
-                    cx.out.push(DialectOutput::Tell(
+                    cx.out.push(DialectOutput::Announce(
                         Phrase::new("opencode.retry").with("words", words),
                     ));
                 }
@@ -221,7 +221,9 @@ impl OpencodeConversation {
         (self.next, self.begins) = (None, TurnExpectation::Not);
         self.ours.clear();
         let words = PhraseArg::Agent(words);
-        out.push(DialectOutput::Tell(Phrase::new(key).with("words", words)));
+        out.push(DialectOutput::Announce(
+            Phrase::new(key).with("words", words),
+        ));
     }
 
     /// Returns a call's name within the conversation: subagents may use the same names for their calls.
@@ -321,7 +323,9 @@ impl OpencodeConversation {
         };
         if let Some(key) = key {
             let words = PhraseArg::Agent(event_writer::short(text));
-            out.push(DialectOutput::Tell(Phrase::new(key).with("words", words)));
+            out.push(DialectOutput::Announce(
+                Phrase::new(key).with("words", words),
+            ));
         }
         if begins {
             self.next = Some(text.to_owned());
@@ -421,7 +425,7 @@ impl OpencodeConversation {
             return false;
         }
         self.gives_up();
-        cx.out.push(DialectOutput::Tell(Phrase::new(
+        cx.out.push(DialectOutput::Announce(Phrase::new(
             match self.held_prompts.is_empty() {
                 true => "opencode.not_begun",
                 false => "opencode.not_begun.next",

@@ -41,14 +41,14 @@ impl Opencode {
         let (permission, news, left_out) = questions::permission(wants, given, &words);
         if left_out > 0 {
             let n = PhraseArg::Own(left_out.to_string());
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("opencode.left_out").with("n", n),
             ));
         }
         let (turn, teller) = conversation.turn(cx);
         if !turn.request(permission, news, teller, cx) {
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("opencode.too_many")));
+                .push(DialectOutput::Announce(Phrase::new("opencode.too_many")));
         }
     }
 
@@ -70,7 +70,7 @@ impl Opencode {
         if left_out > 0 || !turn.clarify(first, false, teller, cx) {
             // A request that is not asked in full cannot be answered.
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("opencode.too_many")));
+                .push(DialectOutput::Announce(Phrase::new("opencode.too_many")));
             return;
         }
         conversation.forms.insert(request, form);
@@ -150,7 +150,7 @@ impl Opencode {
         if let (Some(turn), Some(next)) = (&mut conversation.turn, next) {
             turn.clarify(next, true, &mut conversation.teller, cx);
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("opencode.kept")));
+                .push(DialectOutput::Announce(Phrase::new("opencode.kept")));
             turn.answered(request, &mut conversation.teller, cx);
         }
     }

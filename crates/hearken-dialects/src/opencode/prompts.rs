@@ -20,7 +20,7 @@ impl Opencode {
     /// Sends a prompt to the conversation that was heard of last, or to a new one.
     pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<DialectOutput>) {
         if self.listens || self.is_over {
-            return out.push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
+            return out.push(DialectOutput::Announce(Phrase::new("prompt.nobody")));
         }
         let last = self.conversations.latest(|_| true);
         match last.map(|it| it.id.clone()) {
@@ -38,10 +38,10 @@ impl Opencode {
             PersonRequest::Prompt(prompt) => self.prompt_in(&id, prompt, cx.out),
             PersonRequest::Stop => self.stop_in(&id, cx.out),
             PersonRequest::Abandon => self.abandon_in(&id, cx),
-            PersonRequest::Of(whom, wish) => self.wish_of(whom, wish, cx),
+            PersonRequest::ForAgent(whom, wish) => self.wish_of(whom, wish, cx),
             PersonRequest::Set(_) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
+                .push(DialectOutput::Announce(Phrase::new("settings.none"))),
             PersonRequest::Terms(_) => {}
         }
     }
@@ -54,10 +54,10 @@ impl Opencode {
 
     fn prompt_in(&mut self, id: &str, prompt: &str, out: &mut Vec<DialectOutput>) {
         let Some(conversation) = self.conversations.get_mut(id) else {
-            return out.push(DialectOutput::Tell(Phrase::new("prompt.nobody")));
+            return out.push(DialectOutput::Announce(Phrase::new("prompt.nobody")));
         };
         if conversation.held_prompts.len() >= MOST_HELD {
-            return out.push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
+            return out.push(DialectOutput::Announce(Phrase::new("prompt.too_many")));
         }
         conversation.held_prompts.push_back(prompt.to_owned());
         let key = match &conversation.turn {
@@ -66,7 +66,7 @@ impl Opencode {
             None if conversation.ours.is_empty() => None,
             None => Some("prompt.held"),
         };
-        out.extend(key.map(|key| DialectOutput::Tell(Phrase::new(key))));
+        out.extend(key.map(|key| DialectOutput::Announce(Phrase::new(key))));
         self.send_held(id, out);
     }
 
@@ -142,7 +142,7 @@ impl Opencode {
         let last = self.conversations.latest(OpencodeConversation::is_at_work);
         match last.map(|it| it.id.clone()) {
             Some(id) => self.stop_in(&id, out),
-            None => out.push(DialectOutput::Tell(Phrase::new("stop_turn.none"))),
+            None => out.push(DialectOutput::Announce(Phrase::new("stop_turn.none"))),
         }
     }
 
@@ -162,12 +162,14 @@ impl Opencode {
         let found =
             conversation.and_then(|it| Some((it.turn.as_mut()?, it.held_prompts.is_empty())));
         let Some((turn, nothing_waits)) = found else {
-            return out.push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
+            return out.push(DialectOutput::Announce(Phrase::new("stop_turn.none")));
         };
         if std::mem::replace(&mut turn.stopping, true) {
-            return out.push(DialectOutput::Tell(Phrase::new("stop_turn.stopping")));
+            return out.push(DialectOutput::Announce(Phrase::new("stop_turn.stopping")));
         }
-        out.push(DialectOutput::Tell(turn_end::asked_to_stop(nothing_waits)));
+        out.push(DialectOutput::Announce(turn_end::asked_to_stop(
+            nothing_waits,
+        )));
         self.abort(id, out);
     }
 
@@ -192,7 +194,7 @@ impl Opencode {
         let Some(conversation) = conversation.filter(|it| it.is_stopping()) else {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("stop_turn.none")));
+                .push(DialectOutput::Announce(Phrase::new("stop_turn.none")));
         };
         conversation.ours.clear();
         conversation.end(turn_end::ABANDONED, cx);
@@ -224,7 +226,7 @@ impl Opencode {
             Err(undelivered) => {
                 turn.stopping = false;
                 let fault = PhraseArg::Fault(undelivered.fault().clone());
-                cx.out.push(DialectOutput::Tell(
+                cx.out.push(DialectOutput::Announce(
                     Phrase::new("opencode.stop_failed").with("reason", fault),
                 ));
                 // Questions that came during the stop were not asked here.
@@ -240,5 +242,7 @@ fn prompt_failed(undelivered: &DeliveryFailure, out: &mut Vec<DialectOutput>) {
         DeliveryFailure::Unknown(_) => "prompt.perhaps_taken",
     };
     let fault = PhraseArg::Fault(undelivered.fault().clone());
-    out.push(DialectOutput::Tell(Phrase::new(key).with("reason", fault)));
+    out.push(DialectOutput::Announce(
+        Phrase::new(key).with("reason", fault),
+    ));
 }

@@ -184,7 +184,7 @@ impl Sage {
                 self.step_thread(place, SessionEvent::Error, cx);
             }
             let words = PhraseArg::Agent(short(&report.message));
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("translated.error").with("message", words),
             ));
             return;

@@ -90,7 +90,7 @@ impl<'a> SageContext<'a> {
 
     /// Announces something to the person.
     pub fn announce(&mut self, phrase: Phrase) {
-        self.out.push(DialectOutput::Tell(phrase));
+        self.out.push(DialectOutput::Announce(phrase));
     }
 
     /// Announces something at the most detailed level.

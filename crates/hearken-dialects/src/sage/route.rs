@@ -182,7 +182,7 @@ impl Sage {
         let thread = self.thread(place);
         let over = thread.machine == Session::Ended;
         if over && !std::mem::replace(&mut thread.told_after_end, true) {
-            cx.out.push(DialectOutput::Tell(Phrase::new(AFTER_END)));
+            cx.out.push(DialectOutput::Announce(Phrase::new(AFTER_END)));
         }
     }
 

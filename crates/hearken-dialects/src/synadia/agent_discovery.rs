@@ -166,14 +166,14 @@ impl Synadia {
         let back = std::mem::take(&mut self.discovery.back);
         if !back.is_empty() {
             cx.out
-                .push(DialectOutput::Tell(of_agents("synadia.back", back)));
+                .push(DialectOutput::Announce(of_agents("synadia.back", back)));
         }
         if !found.is_empty() {
             let key = match std::mem::replace(&mut self.discovery.is_told, true) {
                 false => "synadia.there",
                 true => "synadia.new",
             };
-            cx.out.push(DialectOutput::Tell(of_agents(key, found)));
+            cx.out.push(DialectOutput::Announce(of_agents(key, found)));
         }
     }
 
@@ -195,7 +195,7 @@ impl Synadia {
                 Some(true) => {
                     let name = vec![agent.name.clone()];
                     cx.out
-                        .push(DialectOutput::Tell(of_agents("synadia.back", name)));
+                        .push(DialectOutput::Announce(of_agents("synadia.back", name)));
                     is_known = true;
                 }
                 Some(false) => is_known = true,
@@ -225,7 +225,7 @@ impl Synadia {
             .collect();
         if !away.is_empty() {
             cx.out
-                .push(DialectOutput::Tell(of_agents("synadia.away", away)));
+                .push(DialectOutput::Announce(of_agents("synadia.away", away)));
             self.list();
         }
     }
@@ -267,7 +267,7 @@ fn tell_often(count: u64, phrase: Phrase, cx: &mut Cx<'_>) {
     let digits = count.checked_ilog10().unwrap_or_default();
     if count == 10_u64.pow(digits) {
         let n = PhraseArg::Own(count.to_string());
-        cx.out.push(DialectOutput::Tell(phrase.with("n", n)));
+        cx.out.push(DialectOutput::Announce(phrase.with("n", n)));
     }
 }
 

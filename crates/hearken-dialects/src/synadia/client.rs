@@ -123,7 +123,7 @@ impl Synadia {
             .sum();
         if unsent > 0 {
             let n = PhraseArg::Own(unsent.to_string());
-            cx.out.push(DialectOutput::Tell(
+            cx.out.push(DialectOutput::Announce(
                 Phrase::new("prompt.unsent").with("n", n),
             ));
         }
@@ -139,7 +139,7 @@ impl SynadiaAgent {
         } else if was_answered {
             let reason = PhraseArg::Fault(fault.clone());
             let phrase = Phrase::new("prompt.perhaps_taken").with("reason", reason);
-            cx.out.push(DialectOutput::Tell(phrase));
+            cx.out.push(DialectOutput::Announce(phrase));
         }
     }
 }

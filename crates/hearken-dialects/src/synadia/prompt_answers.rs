@@ -112,7 +112,7 @@ impl SynadiaAgent {
             .with("agent", PhraseArg::Name(self.name.clone()))
             .with("n", PhraseArg::Own(files.count.to_string()))
             .with("names", PhraseArg::Names(files.names));
-        cx.out.push(DialectOutput::Tell(phrase));
+        cx.out.push(DialectOutput::Announce(phrase));
     }
 
     /// Asks the person what the agent asks.
@@ -154,7 +154,7 @@ impl SynadiaAgent {
         if !is_answerable {
             let agent = PhraseArg::Name(self.name.clone());
             let phrase = Phrase::new("synadia.no_inbox").with("agent", agent);
-            cx.out.push(DialectOutput::Tell(phrase));
+            cx.out.push(DialectOutput::Announce(phrase));
         }
     }
 
@@ -184,7 +184,7 @@ impl SynadiaAgent {
                 Err(DeliveryFailure::Unknown(fault)) if !was_kept(&fault) => {
                     let reason = PhraseArg::Fault(fault);
                     let phrase = Phrase::new("prompt.perhaps_taken").with("reason", reason);
-                    cx.out.push(DialectOutput::Tell(phrase));
+                    cx.out.push(DialectOutput::Announce(phrase));
                 }
                 Err(undelivered) => not_taken(undelivered.fault().clone(), cx),
                 Ok(_) => {}
@@ -201,7 +201,7 @@ impl SynadiaAgent {
             let phrase = Phrase::new("synadia.unasked")
                 .with("agent", PhraseArg::Name(self.name.clone()))
                 .with("n", PhraseArg::Own(unasked.to_string()));
-            cx.out.push(DialectOutput::Tell(phrase));
+            cx.out.push(DialectOutput::Announce(phrase));
         }
         if let Some(mut turn) = self.turn.take() {
             // Nobody waits for an answer any more.

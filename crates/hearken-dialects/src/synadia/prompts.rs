@@ -31,10 +31,10 @@ impl Synadia {
         match wish {
             PersonRequest::Prompt(prompt) => self.prompt(whom, prompt, cx),
             PersonRequest::Stop | PersonRequest::Abandon => self.leave(whom, cx),
-            PersonRequest::Of(whom, wish) => self.want(Some(whom), wish, cx),
+            PersonRequest::ForAgent(whom, wish) => self.want(Some(whom), wish, cx),
             PersonRequest::Set(_) => cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("settings.none"))),
+                .push(DialectOutput::Announce(Phrase::new("settings.none"))),
             // The protocol has no words for how a person wants to be addressed.
             PersonRequest::Terms(_) => {}
         }
@@ -73,7 +73,7 @@ impl Synadia {
             Err(true) => "codex.which",
             Err(false) => "prompt.nobody",
         };
-        cx.out.push(DialectOutput::Tell(Phrase::new(key)));
+        cx.out.push(DialectOutput::Announce(Phrase::new(key)));
     }
 
     fn prompt_agent(&mut self, subject: &str, prompt: &str, cx: &mut Cx<'_>) {
@@ -87,10 +87,11 @@ impl Synadia {
         if agent.held_prompts.len() >= MOST_HELD {
             return cx
                 .out
-                .push(DialectOutput::Tell(Phrase::new("prompt.too_many")));
+                .push(DialectOutput::Announce(Phrase::new("prompt.too_many")));
         }
         if agent.is_at_work() || is_full {
-            cx.out.push(DialectOutput::Tell(Phrase::new("prompt.held")));
+            cx.out
+                .push(DialectOutput::Announce(Phrase::new("prompt.held")));
         }
         agent.held_prompts.push_back(prompt.to_owned());
         self.send_held(subject, cx);
@@ -151,7 +152,7 @@ impl Synadia {
     /// Leaves what answers a prompt.
     fn leave(&mut self, whom: Option<&AgentId>, cx: &mut Cx<'_>) {
         let meant = self.meant(whom, SynadiaAgent::is_at_work);
-        let none = |key| DialectOutput::Tell(Phrase::new(key));
+        let none = |key| DialectOutput::Announce(Phrase::new(key));
         let subject = match meant {
             Ok(subject) => subject,
             Err(true) => return cx.out.push(none("codex.which_stop")),
@@ -188,7 +189,7 @@ impl Synadia {
             answering.is_silence_told = true;
             let name = PhraseArg::Name(agent.name.clone());
             let phrase = Phrase::new("synadia.silent").with("agent", name);
-            cx.out.push(DialectOutput::Tell(phrase));
+            cx.out.push(DialectOutput::Announce(phrase));
         }
     }
 }
@@ -197,5 +198,5 @@ impl Synadia {
 pub(super) fn not_taken(fault: Fault, cx: &mut Cx<'_>) {
     let reason = PhraseArg::Fault(fault);
     let phrase = Phrase::new("prompt.not_taken").with("reason", reason);
-    cx.out.push(DialectOutput::Tell(phrase));
+    cx.out.push(DialectOutput::Announce(phrase));
 }

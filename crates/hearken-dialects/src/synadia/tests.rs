@@ -160,7 +160,7 @@ impl SynadiaRig {
 
     fn want(&mut self, agent: &str, wish: PersonRequest) {
         let id = self.id(agent);
-        self.person_request(&PersonRequest::Of(id, Box::new(wish)));
+        self.person_request(&PersonRequest::ForAgent(id, Box::new(wish)));
     }
 
     fn id(&self, name: &str) -> AgentId {

@@ -145,7 +145,7 @@ fn a_stream_of_another_protocol_is_recognised_at_the_very_address() {
         assert_eq!(followed(&out), Some(Address::Given));
         let out = bench.news(LinkEvent::Connected);
         assert!(
-            matches!(out.as_slice(), [DialectOutput::Tell(told)] if told.key == "link.as_given")
+            matches!(out.as_slice(), [DialectOutput::Announce(told)] if told.key == "link.as_given")
         );
         assert!(events(&bench.frame(text)) > 0, "{text}");
         // It is followed there again, and nothing more is said about it.
@@ -206,8 +206,7 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
         content_type: "text/html".to_owned(),
     };
     let told = |out: &[DialectOutput], key: &str| {
-        let is_it =
-            |wish: &DialectOutput| matches!(wish, DialectOutput::Tell(phrase) if phrase.key == key);
+        let is_it = |wish: &DialectOutput| matches!(wish, DialectOutput::Announce(phrase) if phrase.key == key);
         out.iter().any(is_it)
     };
     // It answers every request with its page.

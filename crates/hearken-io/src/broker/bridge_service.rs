@@ -35,7 +35,7 @@ pub enum RequestKind {
     /// An answer to a question.
     Reply,
     /// A prompt or a stop.
-    Wish,
+    AgentRequest,
 }
 
 /// A watcher's request.
@@ -82,7 +82,7 @@ pub(super) async fn serve(
     for (kind, name, subject) in [
         (RequestKind::Now, "now", &offer.now),
         (RequestKind::Reply, "reply", &offer.replies),
-        (RequestKind::Wish, "do", &offer.request_subjects),
+        (RequestKind::AgentRequest, "do", &offer.request_subjects),
     ] {
         let endpoint = service
             .endpoint_builder()

@@ -84,7 +84,7 @@ impl Announcer {
                     .phrases
                     .say("question.doubted", Verbosity::Normal, &args);
                 Draft::new(Class::Alert, self.kind_of(question), words)
-                    .about(QuestionRelation::Tells(*id))
+                    .about(QuestionRelation::Concerns(*id))
             })?,
             ChangeKind::QuestionsWaiting { waiting } => {
                 self.questions_waiting(change, *waiting, sessions)?
@@ -98,7 +98,7 @@ impl Announcer {
                     self.kind_of(question),
                     self.warn(question, *remaining, sessions, change.at),
                 )
-                .about(QuestionRelation::Tells(*id))
+                .about(QuestionRelation::Concerns(*id))
             })?,
             ChangeKind::QuestionTimedOut(id) => self.question_draft(*id, sessions, |question| {
                 Draft::new(
@@ -106,7 +106,7 @@ impl Announcer {
                     self.kind_of(question),
                     self.timed_out(question),
                 )
-                .about(QuestionRelation::Tells(*id))
+                .about(QuestionRelation::Concerns(*id))
             })?,
             ChangeKind::QuestionPerhapsResolved(id) => {
                 self.question_draft(*id, sessions, |question| {
@@ -121,7 +121,7 @@ impl Announcer {
                         &[("n", Arg::own(id.0))],
                     );
                     Draft::new(Class::Outcome, self.kind_of(question), segments)
-                        .about(QuestionRelation::Tells(*id))
+                        .about(QuestionRelation::Concerns(*id))
                 })?
             }
             ChangeKind::QuestionClosed {
@@ -130,7 +130,7 @@ impl Announcer {
             } => self.question_draft(*id, sessions, |question| {
                 let (segments, aloud) = self.settled(question, how);
                 Draft::new(Class::Outcome, self.kind_of(question), segments)
-                    .about(QuestionRelation::Tells(*id))
+                    .about(QuestionRelation::Concerns(*id))
                     .aloud(aloud)
             })?,
             // Text is cut into sentences elsewhere.
@@ -408,10 +408,10 @@ impl Announcer {
         // A person who just accepted the call will hear its result; in terse mode, hearing the result is enough for
         // every call. The start is still shown (9.3.2.3): verbosity never leaves out events (2.2.8).
         let aloud = match self.level(change.key.link, AnnouncementKind::ToolInvoked) {
-            _ if critical => Presentation::Yes,
+            _ if critical => Presentation::Spoken,
             Verbosity::Terse if !grave => Presentation::Shown,
             Verbosity::Normal if agreed => Presentation::Shown,
-            Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed => Presentation::Yes,
+            Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed => Presentation::Spoken,
         };
         let key = match (grave, bare) {
             (true, true) => "tool.invoked.irreversible.bare",

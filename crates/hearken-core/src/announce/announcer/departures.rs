@@ -35,7 +35,7 @@ impl Announcer {
             Presentation::Kept
         };
         let class = match aloud {
-            Presentation::Yes => Class::Outcome,
+            Presentation::Spoken => Class::Outcome,
             Presentation::Shown
             | Presentation::Seen
             | Presentation::Echo
@@ -81,7 +81,7 @@ impl Announcer {
             .question()
             .filter(|id| sessions.question(*id).is_some())
         {
-            Some(id) => draft.about(QuestionRelation::Tells(id)),
+            Some(id) => draft.about(QuestionRelation::Concerns(id)),
             None => draft,
         }
     }
@@ -109,8 +109,8 @@ fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Presentation {
         false => kind.severity(),
     };
     match (severity, verbosity) {
-        _ if costs_information => Presentation::Yes,
-        (Severity::Error, Verbosity::Detailed) => Presentation::Yes,
+        _ if costs_information => Presentation::Spoken,
+        (Severity::Error, Verbosity::Detailed) => Presentation::Spoken,
         (Severity::Error, Verbosity::Normal)
         | (Severity::Warning | Severity::Note, Verbosity::Detailed) => Presentation::Shown,
         (Severity::Error, Verbosity::Terse)

@@ -50,7 +50,7 @@ impl Draft {
             weight: Weight::Plain,
             cue: None,
             segments,
-            aloud: Presentation::Yes,
+            aloud: Presentation::Spoken,
             facts: EventFacts::default(),
             source: None,
             opens: Opening::Nothing,

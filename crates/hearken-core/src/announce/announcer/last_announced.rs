@@ -113,7 +113,7 @@ impl AnnouncedSessions {
         let Some(known) = self.of_mut(session) else {
             return;
         };
-        if told.aloud == Presentation::Yes {
+        if told.aloud == Presentation::Spoken {
             known.said = Some(told.at.monotonic);
         }
         if matches!(

@@ -49,7 +49,7 @@ impl Announcer {
         announcement.agent = Some(self.agent_name(&change.key, &change.agent, sessions));
         announcement.tool = self.tool_of(change, announcement.kind);
         let is_for_lines = match announcement.aloud {
-            Presentation::Yes => true,
+            Presentation::Spoken => true,
             Presentation::Shown => announcement.kind != AnnouncementKind::Anomaly,
             Presentation::Seen | Presentation::Echo | Presentation::Kept | Presentation::Heard => {
                 false
@@ -80,7 +80,7 @@ impl Announcer {
                 announcement.aloud = Presentation::Seen;
             }
         }
-        if announcement.aloud == Presentation::Yes
+        if announcement.aloud == Presentation::Spoken
             && self.is_named(&change.key, &change.agent, sessions)
         {
             self.name_speaker(&mut announcement);
@@ -153,7 +153,7 @@ impl Announcer {
         again.class = Class::Response;
         // A cue would make old news sound new.
         again.cue = None;
-        again.aloud = Presentation::Yes;
+        again.aloud = Presentation::Spoken;
         again.topic = None;
         if again.kind == AnnouncementKind::Prompt {
             let agent = again.agent.as_deref().unwrap_or_default();
@@ -252,7 +252,7 @@ impl Announcer {
     fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
         let wanted = matches!(announcement.class, Class::Alert | Class::Response);
         let is_for_lines = match announcement.aloud {
-            Presentation::Yes => true,
+            Presentation::Spoken => true,
             Presentation::Shown => matches!(
                 announcement.kind,
                 AnnouncementKind::State | AnnouncementKind::ToolInvoked
@@ -294,7 +294,7 @@ impl Announcer {
         });
         let mut waited: Vec<Announcement> = waited
             .map(|told| Announcement {
-                aloud: Presentation::Yes,
+                aloud: Presentation::Spoken,
                 at: change.at,
                 ..Announcement::clone(told)
             })

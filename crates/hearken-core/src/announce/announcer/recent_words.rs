@@ -61,7 +61,7 @@ impl RecentWords {
             mark: FixedState::default().hash_one((&key, &words)),
             key,
             words,
-            is_spoken: announcement.aloud == Presentation::Yes,
+            is_spoken: announcement.aloud == Presentation::Spoken,
         }
     }
 

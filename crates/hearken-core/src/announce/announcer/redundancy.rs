@@ -51,10 +51,10 @@ impl Announcer {
         let level = self.settings.verbosity;
         let whole = || self.phrases.say(key, level, args);
         match level {
-            Verbosity::Detailed => (whole(), Presentation::Yes),
+            Verbosity::Detailed => (whole(), Presentation::Spoken),
             Verbosity::Terse | Verbosity::Normal => match self.phrases.say(short, level, args) {
                 nothing if nothing.is_empty() => (whole(), Presentation::Echo),
-                words => (words, Presentation::Yes),
+                words => (words, Presentation::Spoken),
             },
         }
     }
@@ -79,7 +79,7 @@ impl Announcer {
         // At low verbosity a phrase may be empty.
         let aloud = match segments.iter().all(|segment| segment.spoken().is_empty()) {
             true => Presentation::Echo,
-            false => Presentation::Yes,
+            false => Presentation::Spoken,
         };
         let draft = Draft::new(class, kind, segments).aloud(aloud).naming(args);
         self.own(draft, now)
@@ -96,7 +96,7 @@ impl Announcer {
     ) -> Arc<Announcement> {
         let segments = self.phrases.say(key, self.settings.verbosity, args);
         let aloud = match self.settings.verbosity {
-            Verbosity::Detailed => Presentation::Yes,
+            Verbosity::Detailed => Presentation::Spoken,
             Verbosity::Terse | Verbosity::Normal => Presentation::Seen,
         };
         let draft = Draft::new(class, kind, segments).aloud(aloud).naming(args);
@@ -134,16 +134,16 @@ impl Announcer {
             return (whole, Presentation::Kept);
         }
         match (&question.reply, self.settings.verbosity) {
-            (_, Verbosity::Detailed) => (whole, Presentation::Yes),
+            (_, Verbosity::Detailed) => (whole, Presentation::Spoken),
             (ReplyState::Resolved(..), Verbosity::Terse | Verbosity::Normal) if expected => {
                 (whole, Presentation::Seen)
             }
             (ReplyState::Settling(..), Verbosity::Terse | Verbosity::Normal) if expected => {
                 let key = "question.closed.answered.short";
                 let short = self.phrases.say(key, Verbosity::Normal, &[]);
-                (shortened(&whole, &short), Presentation::Yes)
+                (shortened(&whole, &short), Presentation::Spoken)
             }
-            (_, Verbosity::Terse | Verbosity::Normal) => (whole, Presentation::Yes),
+            (_, Verbosity::Terse | Verbosity::Normal) => (whole, Presentation::Spoken),
         }
     }
 
@@ -222,7 +222,7 @@ impl Announcer {
         let level = self.verbosity_of(change.key.link);
         let detailed = level == Verbosity::Detailed || self.load_of(change.key.link) == Load::High;
         if detailed || change.urgency == Urgency::Critical {
-            return Presentation::Yes;
+            return Presentation::Spoken;
         }
         match (&*event.to_state, level) {
             ("calling_tool" | "writing_output" | "awaiting_input" | "handing_off", _) => {
@@ -230,10 +230,10 @@ impl Announcer {
             }
             ("idle" | "thinking" | "deciding", Verbosity::Terse) => Presentation::Shown,
             // Nothing else reports what became of a question.
-            _ if event.from_state == "awaiting_input" => Presentation::Yes,
-            _ if is_news(event) => Presentation::Yes,
+            _ if event.from_state == "awaiting_input" => Presentation::Spoken,
+            _ if is_news(event) => Presentation::Spoken,
             _ if self.was_just_told(change, sessions) => Presentation::Shown,
-            (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Presentation::Yes,
+            (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Presentation::Spoken,
         }
     }
 
@@ -258,7 +258,7 @@ impl Announcer {
     /// name it again.
     pub fn is_in_mind(&self, question: QuestionId, now: Now) -> bool {
         let mut told = self.history.iter().rev().take(MOST_LOOKED_AT);
-        told.find(|told| told.aloud == Presentation::Yes)
+        told.find(|told| told.aloud == Presentation::Spoken)
             .is_some_and(|last| {
                 last.about.is_some_and(|about| about.question() == question)
                     && now.monotonic < last.at.monotonic + IN_MIND

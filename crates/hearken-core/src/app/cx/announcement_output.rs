@@ -43,7 +43,7 @@ impl AppCx {
     fn waits_for_line(&self, told: &Announcement) -> bool {
         self.is_typing()
             && match (told.class, told.about) {
-                (Class::Alert, Some(QuestionRelation::Tells(id))) => {
+                (Class::Alert, Some(QuestionRelation::Concerns(id))) => {
                     self.held_announcements.is_unsaid(id)
                 }
                 (Class::Alert, Some(QuestionRelation::Asks(_)) | None) => true,
@@ -65,7 +65,7 @@ impl AppCx {
                     .and_then(|question| self.sessions.expires(question));
                 left.is_none_or(|at| at.saturating_sub(told.at.monotonic) > SHORT)
             }
-            Some(QuestionRelation::Tells(id)) if told.class == Class::Alert => {
+            Some(QuestionRelation::Concerns(id)) if told.class == Class::Alert => {
                 self.held_announcements.is_unsaid(id) || self.held_announcements.is_unwritten(id)
             }
             Some(_) | None => false,

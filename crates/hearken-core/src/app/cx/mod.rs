@@ -107,7 +107,7 @@ impl AppCx {
         about: QuestionRelation,
         words: Vec<Segment>,
     ) {
-        let words = (words, Presentation::Yes);
+        let words = (words, Presentation::Spoken);
         let told = (self.announcer).say_about(class, kind, about, words, self.now);
         self.emit(told);
     }
@@ -235,7 +235,7 @@ impl AppCx {
             );
         }
         match announcement.aloud {
-            Presentation::Yes => {
+            Presentation::Spoken => {
                 self.put(Arc::clone(&announcement));
                 self.utter(announcement);
             }
@@ -275,7 +275,7 @@ impl AppCx {
         args: &Args<'_>,
     ) {
         let segments = self.words(key, args);
-        self.tell_of(class, question, key, (segments, Presentation::Yes));
+        self.tell_of(class, question, key, (segments, Presentation::Spoken));
     }
 
     /// Announces something about a question in the program's own name, with a short form for people.
@@ -306,7 +306,7 @@ impl AppCx {
         let announcement = self.announcer.say_about(
             class,
             kind,
-            QuestionRelation::Tells(question.id),
+            QuestionRelation::Concerns(question.id),
             words,
             self.now,
         );

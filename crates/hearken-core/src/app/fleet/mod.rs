@@ -62,7 +62,7 @@ impl Fleet {
         cx: &mut AppCx,
     ) -> AppFacts {
         match wish {
-            PersonRequest::Of(agent, wish) if matches!(**wish, PersonRequest::Prompt(_)) => {
+            PersonRequest::ForAgent(agent, wish) if matches!(**wish, PersonRequest::Prompt(_)) => {
                 self.follow(link, agent, links, cx)
             }
             _ => Vec::new(),

@@ -81,7 +81,10 @@ impl Links {
                 return facts;
             }
             DialectOutput::Settled { request, outcome } => {
-                return vec![AppFact::Stirred(id), AppFact::Settled(request, outcome)];
+                return vec![
+                    AppFact::SourceActive(id),
+                    AppFact::Settled(request, outcome),
+                ];
             }
             DialectOutput::Standing(standing) => return self.stand(id, standing, cx),
             DialectOutput::Decided { token, to } => {
@@ -121,11 +124,11 @@ impl Links {
             }
             DialectOutput::Missed(CatchUpPhase::IsOver) => return self.caught_up(id, cx),
             DialectOutput::Proven(agent) => cx.announcer.trust_mut().prove(id, agent),
-            DialectOutput::Tell(phrase) => {
+            DialectOutput::Announce(phrase) => {
                 let args = self.told_args(id, &phrase, cx);
                 let key = self.told_key(phrase.key, cx);
                 cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
-                return vec![AppFact::Stirred(id)];
+                return vec![AppFact::SourceActive(id)];
             }
             DialectOutput::Warn(phrase) => {
                 let args = self.told_args(id, &phrase, cx);

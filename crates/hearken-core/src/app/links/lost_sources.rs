@@ -69,7 +69,7 @@ impl Links {
         cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
         let mut facts = self.unsure(id, cx);
         if went_wrong {
-            facts.push(AppFact::WentWrong);
+            facts.push(AppFact::SourceFailed);
         }
         facts
     }
@@ -99,7 +99,7 @@ impl Links {
         cx.say(Class::Outcome, AnnouncementKind::Connection, key, &args);
         let mut facts = self.unsure(id, cx);
         if went_wrong {
-            facts.push(AppFact::WentWrong);
+            facts.push(AppFact::SourceFailed);
         }
         facts
     }
@@ -127,7 +127,7 @@ impl Links {
             cx.tell_about(Class::Alert, &question, key, &args);
             told.push(question.id);
         }
-        vec![AppFact::LossTold(told)]
+        vec![AppFact::LossAnnounced(told)]
     }
 
     /// Leaves a source at the person's wish.

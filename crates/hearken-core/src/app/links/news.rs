@@ -476,7 +476,7 @@ fn has_left(event: &LinkEvent, out: &[DialectOutput]) -> AppFacts {
     let settles = |wish: &DialectOutput| matches!(wish, DialectOutput::Settled { request: of, .. } if of == request);
     match out.iter().any(settles) {
         true => Vec::new(),
-        false => vec![AppFact::HasLeft(*request)],
+        false => vec![AppFact::RequestWritten(*request)],
     }
 }
 

@@ -55,7 +55,7 @@ impl Prompts {
         cx: &mut AppCx,
     ) -> AppFacts {
         match self.prompted_link(false, links, cx) {
-            Some(link) => vec![AppFact::Wanted(link, PersonRequest::Set(what))],
+            Some(link) => vec![AppFact::Request(link, PersonRequest::Set(what))],
             None => {
                 cx.respond("prompt.nobody", &[]);
                 Vec::new()

@@ -192,10 +192,10 @@ impl Prompts {
     ) -> AppFacts {
         self.stuck.stir(conversation.link, now);
         let wish = match &conversation.agent {
-            Some(agent) => PersonRequest::Of(agent.clone(), Box::new(wish)),
+            Some(agent) => PersonRequest::ForAgent(agent.clone(), Box::new(wish)),
             None => wish,
         };
-        vec![AppFact::Wanted(conversation.link, wish)]
+        vec![AppFact::Request(conversation.link, wish)]
     }
 
     /// Handles one of the two steps of stopping an agent's work.

@@ -27,7 +27,9 @@ impl Questions {
         // Both values depend on what was heard before the speech is withdrawn.
         let was_named = named
             && takes_two_steps(question)
-            && !cx.queue.has_unspoken(QuestionRelation::Tells(question.id));
+            && !cx
+                .queue
+                .has_unspoken(QuestionRelation::Concerns(question.id));
         let is_plain = self.is_plain(question, cx);
         cx.withdraw(question.id);
         let n = ("n", Arg::own(question.id.0));

@@ -142,7 +142,7 @@ impl Questions {
             return;
         }
         let args = [("rule", Arg::Own(rule)), ("n", Arg::own(question.id.0))];
-        let (kind, about) = (kind_of(question), QuestionRelation::Tells(question.id));
+        let (kind, about) = (kind_of(question), QuestionRelation::Concerns(question.id));
         cx.tell_words(Class::Outcome, kind, about, cx.words(key, &args));
     }
 

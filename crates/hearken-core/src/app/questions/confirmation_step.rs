@@ -80,7 +80,12 @@ impl Questions {
             let args = [("n", Arg::own(unseen))];
             words.extend(cx.words("reply.second_step.unseen", &args));
         }
-        cx.tell_of(Class::Response, question, key, (words, Presentation::Yes));
+        cx.tell_of(
+            Class::Response,
+            question,
+            key,
+            (words, Presentation::Spoken),
+        );
     }
 
     /// Handles the second step.

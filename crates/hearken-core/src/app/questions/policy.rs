@@ -150,7 +150,7 @@ impl Questions {
         cx.tell_words(
             Class::Outcome,
             AnnouncementKind::Confirmation,
-            QuestionRelation::Tells(id),
+            QuestionRelation::Concerns(id),
             words,
         );
         let decision = match rule.decision {

@@ -108,7 +108,7 @@ impl Questions {
         let cut = cx.queue.take_said().into_iter();
         let cut = cut.filter_map(|about| match about {
             QuestionRelation::Asks(id) => Some(id),
-            QuestionRelation::Tells(_) => None,
+            QuestionRelation::Concerns(_) => None,
         });
         let shown = self.shown_id();
         for id in cut.chain(shown) {

@@ -40,7 +40,7 @@ impl Review {
             // A screen says it below the words of the question, which this would displace.
             AnswerMethod::Keys => {
                 let words = (cx.words("reading.changes.keys", &[]), Presentation::Heard);
-                cx.tell_aloud(Class::Response, QuestionRelation::Tells(question), words);
+                cx.tell_aloud(Class::Response, QuestionRelation::Concerns(question), words);
             }
             AnswerMethod::Lines | AnswerMethod::Program => cx.respond("reading.changes.lines", &[]),
         }
@@ -87,7 +87,7 @@ impl Review {
     ) -> bool {
         let open = match self.reading.of() {
             Some(ReadingTarget::Question(id)) => Some(id) == shown,
-            Some(ReadingTarget::Told | ReadingTarget::Turn) => true,
+            Some(ReadingTarget::Announcement | ReadingTarget::Turn) => true,
             None => false,
         };
         if !open {
@@ -194,7 +194,7 @@ impl Review {
                     let from = begins.and_then(|begins| begins.get(part).copied());
                     self.tell_change(id, words, from.unwrap_or_default(), cx);
                 }
-                Some(ReadingTarget::Told | ReadingTarget::Turn) | None => {
+                Some(ReadingTarget::Announcement | ReadingTarget::Turn) | None => {
                     let quotes = self.reading.quote().into_iter().collect();
                     cx.quote(words, quotes);
                 }
@@ -217,7 +217,7 @@ impl Review {
         cx.tell_words(
             Class::Response,
             AnnouncementKind::Reply,
-            QuestionRelation::Tells(question),
+            QuestionRelation::Concerns(question),
             words,
         );
         let told = cx.announcer.history().last();
@@ -315,7 +315,8 @@ impl Review {
         if parts.is_empty() {
             return words;
         }
-        self.reading.open(ReadingTarget::Told, Some(quote), parts);
+        self.reading
+            .open(ReadingTarget::Announcement, Some(quote), parts);
         let key = cx.face.pick("reading.keys", "reading.lines");
         words.extend(cx.words(key, &[]));
         words

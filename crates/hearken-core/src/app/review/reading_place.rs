@@ -14,7 +14,7 @@ pub(super) enum ReadingTarget {
     /// A question; reading it can't continue while another one is shown.
     Question(QuestionId),
     /// An announcement, or a plan.
-    Told,
+    Announcement,
     /// Everything that an agent wrote in a turn.
     Turn,
 }
@@ -238,7 +238,7 @@ mod tests {
         let part = |n: usize| vec![own(); n];
         let mut reading = Reading::default();
         assert_eq!(reading.step(true), None);
-        reading.open(ReadingTarget::Told, None, vec![part(1), part(2)]);
+        reading.open(ReadingTarget::Announcement, None, vec![part(1), part(2)]);
         assert_eq!(reading.step(true), Some(ReadingStepResult::To(part(1))));
         assert_eq!(reading.step(false), Some(ReadingStepResult::AtStart));
         assert_eq!(reading.step(true), Some(ReadingStepResult::To(part(2))));
@@ -249,7 +249,7 @@ mod tests {
             vec![part(1), part(2)],
         );
         assert_eq!(reading.step(false), Some(ReadingStepResult::To(part(2))));
-        reading.open(ReadingTarget::Told, None, Vec::new());
+        reading.open(ReadingTarget::Announcement, None, Vec::new());
         assert_eq!(reading.of(), None);
     }
 }

@@ -167,7 +167,7 @@ fn what_is_urgent_waits_two_seconds_at_most_when_nothing_may_be_interrupted() {
 fn says_the_last_state(stage: &Stage) -> bool {
     let mut told = stage.app.history().iter().rev();
     let state = told.find(|told| told.kind == AnnouncementKind::State);
-    state.is_some_and(|state| state.aloud == Presentation::Yes)
+    state.is_some_and(|state| state.aloud == Presentation::Spoken)
 }
 
 #[test]

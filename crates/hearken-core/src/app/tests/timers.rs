@@ -163,7 +163,7 @@ impl Dialect for Waits {
     fn tick(&mut self, cx: &mut Cx<'_>) {
         self.until = None;
         cx.out
-            .push(DialectOutput::Tell(Phrase::new("link.way_handshake")));
+            .push(DialectOutput::Announce(Phrase::new("link.way_handshake")));
     }
 
     fn deadline(&self) -> Option<Duration> {

@@ -154,8 +154,9 @@ fn a_wish_is_for_the_conversation_that_it_names() {
         .as_str()
         .unwrap()
         .to_owned();
-    let of =
-        |agent: &str, wish: PersonRequest| PersonRequest::Of(AgentId::from(agent), Box::new(wish));
+    let of = |agent: &str, wish: PersonRequest| {
+        PersonRequest::ForAgent(AgentId::from(agent), Box::new(wish))
+    };
     run.person_request(&of("somebody", PersonRequest::Stop));
     run.person_request(&of("somebody", PersonRequest::Prompt("x".to_owned())));
     assert_eq!(run.phrase_keys, ["stop_turn.none", "prompt.nobody"]);

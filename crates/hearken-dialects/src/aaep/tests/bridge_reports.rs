@@ -255,7 +255,7 @@ fn prompts_and_stops_go_through_it_to_the_agent_that_is_meant() {
     assert!(connection.takes_prompts && connection.converses && connection.in_turn);
     assert!(!connection.never_stops && !connection.only_heard);
     let opencode = || AgentId::from("opencode");
-    let of = |wish| PersonRequest::Of(opencode(), Box::new(wish));
+    let of = |wish| PersonRequest::ForAgent(opencode(), Box::new(wish));
     let content = |out: &[DialectOutput]| {
         let (_, mut message) = sent(out);
         let fields = message.as_object_mut().unwrap();
@@ -278,7 +278,9 @@ fn prompts_and_stops_go_through_it_to_the_agent_that_is_meant() {
     let id = message["request_id"].as_str().unwrap();
     let outcome = RequestOutcome::NotTaken(RequestFault::NoPrompts).to_json(id);
     let out = bench.frame(outcome);
-    assert!(matches!(&out[..], [DialectOutput::Tell(phrase)] if phrase.key == "prompt.not_taken"));
+    assert!(
+        matches!(&out[..], [DialectOutput::Announce(phrase)] if phrase.key == "prompt.not_taken")
+    );
 }
 
 #[test]
@@ -332,7 +334,7 @@ fn a_notice_is_heard_in_the_persons_language() {
     let language = Some("en".to_owned());
     let notice = BridgeReport::Notice { said, language }.to_event("build-3", "b", 1, at());
     let heard = |out: Vec<DialectOutput>| match &out[..] {
-        [DialectOutput::Tell(phrase)] => phrase.args[0].1.clone(),
+        [DialectOutput::Announce(phrase)] => phrase.args[0].1.clone(),
         other => panic!("{other:?}"),
     };
     let words = |text: &str| PhraseArg::Agent(text.to_owned());
@@ -345,7 +347,7 @@ fn a_notice_is_heard_in_the_persons_language() {
 fn a_person_hears_once_that_a_bridge_does_not_repeat_all_questions() {
     let mut bench = watching();
     let told = |out: &[DialectOutput]| {
-        let is_loss = |one: &&DialectOutput| matches!(one, DialectOutput::Tell(phrase) if phrase.key == "bridge.forgets");
+        let is_loss = |one: &&DialectOutput| matches!(one, DialectOutput::Announce(phrase) if phrase.key == "bridge.forgets");
         out.iter().filter(is_loss).count()
     };
     let full = BridgeReport::Standing(BridgeAbilities {

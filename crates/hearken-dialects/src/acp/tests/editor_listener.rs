@@ -69,7 +69,7 @@ impl Ears {
                 DialectOutput::Settled { request, outcome } => {
                     self.settled.push((request, outcome.is_ok()))
                 }
-                DialectOutput::Over { .. } | DialectOutput::Tell(_) => {}
+                DialectOutput::Over { .. } | DialectOutput::Announce(_) => {}
                 other => panic!("{other:?}"),
             }
         }

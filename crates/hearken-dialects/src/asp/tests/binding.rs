@@ -32,7 +32,7 @@ fn sent(out: &[DialectOutput]) -> Vec<Value> {
 
 fn told(out: &[DialectOutput]) -> Vec<&'static str> {
     let of = |wish: &DialectOutput| match wish {
-        DialectOutput::Tell(phrase) => Some(phrase.key),
+        DialectOutput::Announce(phrase) => Some(phrase.key),
         _ => None,
     };
     out.iter().filter_map(of).collect()

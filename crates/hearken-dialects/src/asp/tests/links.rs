@@ -249,7 +249,7 @@ fn what_is_cut_is_said_and_stands_in_the_question() {
         let mut asp = translator(TransportKind::WebSocket);
         let out = frame(&mut asp, &escalate("1", &"r".repeat(length)));
         let told = out.iter().find_map(|wish| match wish {
-            DialectOutput::Tell(told) if told.key == "asp.cut" => {
+            DialectOutput::Announce(told) if told.key == "asp.cut" => {
                 told.args.iter().find(|(name, _)| *name == "n")
             }
             _ => None,

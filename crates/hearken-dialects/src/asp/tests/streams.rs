@@ -100,7 +100,7 @@ impl StreamRun {
                 DialectOutput::Settled { request, outcome } => {
                     self.settled.push((request, outcome.is_ok()))
                 }
-                DialectOutput::Tell(phrase) | DialectOutput::Detail(phrase) => {
+                DialectOutput::Announce(phrase) | DialectOutput::Detail(phrase) => {
                     self.told.push(phrase.key)
                 }
                 DialectOutput::Unread(..) | DialectOutput::Stepped(_) => {}

@@ -176,7 +176,7 @@ impl ToolServers {
         }
         if self.pending.len() >= MOST_PENDING {
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("claude.too_many")));
+                .push(DialectOutput::Announce(Phrase::new("claude.too_many")));
             return cx.out.push(respond(id, &json!({})));
         }
         self.pending.push(PendingCall {
@@ -300,7 +300,7 @@ impl ToolServers {
                     run.prompt(text, out);
                 }
             }
-            [_, _, ..] => out.push(DialectOutput::Tell(Phrase::new("codex.which"))),
+            [_, _, ..] => out.push(DialectOutput::Announce(Phrase::new("codex.which"))),
         }
         true
     }
@@ -321,7 +321,7 @@ impl ToolServers {
                 Some(run) => run.relay(pending.id, pending.call, cx),
                 None => {
                     cx.out
-                        .push(DialectOutput::Tell(Phrase::new("claude.too_many")));
+                        .push(DialectOutput::Announce(Phrase::new("claude.too_many")));
                     cx.out.push(respond(pending.id, &json!({})));
                 }
             }

@@ -330,7 +330,7 @@ impl ToolServerRun {
         self.leave(cx);
         if let Some(reason) = question.reason.filter(|_| arrived) {
             cx.out
-                .push(DialectOutput::Tell(Phrase::new("codex.reason_follows")));
+                .push(DialectOutput::Announce(Phrase::new("codex.reason_follows")));
             self.prompt(&reason, cx.out);
         }
         true
@@ -371,7 +371,7 @@ impl ToolServerRun {
     /// to the agent.
     pub fn listens(&mut self, id: u64, takes: bool, taken: u64, out: &mut Vec<DialectOutput>) {
         if takes && !self.takes_prompts() {
-            out.push(DialectOutput::Tell(self.about("mcp.channel")));
+            out.push(DialectOutput::Announce(self.about("mcp.channel")));
         }
         let channel = self.channel.get_or_insert_default();
         channel.takes = takes;
@@ -400,7 +400,7 @@ impl ToolServerRun {
                 "mcp.prompted"
             }
         };
-        out.push(DialectOutput::Tell(self.about(told)));
+        out.push(DialectOutput::Announce(self.about(told)));
     }
 
     /// Notes that a request lapsed; returns whether it waited for the end of the run.
@@ -434,11 +434,11 @@ impl ToolServerRun {
             out.push(respond(id, &json!({})));
         }
         if channel.takes {
-            out.push(DialectOutput::Tell(self.about("mcp.channel.over")));
+            out.push(DialectOutput::Announce(self.about("mcp.channel.over")));
         }
         if !channel.prompts.is_empty() {
             let n = PhraseArg::Own(channel.prompts.len().to_string());
-            out.push(DialectOutput::Tell(
+            out.push(DialectOutput::Announce(
                 Phrase::new("mcp.prompts_lost").with("n", n),
             ));
         }
@@ -553,7 +553,7 @@ fn about(
     let (news, is_whole) = tool_calls::call(&name, &call.known_call(), &teller.words);
     let is_whole = is_whole && call.complete_call().is_some();
     if !is_whole {
-        cx.out.push(DialectOutput::Tell(Phrase::new("mcp.cut")));
+        cx.out.push(DialectOutput::Announce(Phrase::new("mcp.cut")));
     }
     let key = key(&name);
     let mut asked = Call::new(&key);

@@ -197,7 +197,7 @@ fn a_prompt_to_the_agent_that_is_heard_by_its_hooks_goes_to_its_channel() {
     let hooked = run.last("session.started")["producer"]["agent_id"].clone();
     let id = run.server("listen", json!({"channel": true, "taken": 0}));
     let whom = AgentId::from(hooked.as_str().unwrap());
-    run.person_request(&PersonRequest::Of(
+    run.person_request(&PersonRequest::ForAgent(
         whom,
         Box::new(PersonRequest::Prompt("go on".to_owned())),
     ));
@@ -205,7 +205,7 @@ fn a_prompt_to_the_agent_that_is_heard_by_its_hooks_goes_to_its_channel() {
     run.server("announce", json!({"text": "Here."}));
     assert_eq!(run.last("output.streaming")["producer"]["agent_id"], hooked);
     let other = AgentId::from("claude_other");
-    run.person_request(&PersonRequest::Of(
+    run.person_request(&PersonRequest::ForAgent(
         other,
         Box::new(PersonRequest::Prompt("you".to_owned())),
     ));

@@ -214,7 +214,7 @@ fn two_threads_are_two_agents_and_neither_ends_the_others_turn() {
         .as_str()
         .unwrap()
         .to_owned();
-    let of_other = |wish| PersonRequest::Of(AgentId::from(other.as_str()), Box::new(wish));
+    let of_other = |wish| PersonRequest::ForAgent(AgentId::from(other.as_str()), Box::new(wish));
     run.person_request(&of_other(PersonRequest::Stop));
     assert_eq!(
         run.phrase_keys.last(),
@@ -370,7 +370,7 @@ fn which_of_several_conversations_is_meant_is_never_guessed() {
     run.person_request(&PersonRequest::Stop);
     assert_eq!(run.phrase_keys, ["codex.which", "codex.which_stop"]);
     assert_eq!(run.sent.len(), sent, "nothing went out");
-    run.person_request(&PersonRequest::Of(
+    run.person_request(&PersonRequest::ForAgent(
         AgentId::from(super::super::client::agent("b").as_str()),
         Box::new(PersonRequest::Stop),
     ));

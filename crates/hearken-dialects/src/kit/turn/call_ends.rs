@@ -44,7 +44,7 @@ impl Turn {
             return self.enter("thinking", teller, cx);
         }
         let status = self.outcome(call);
-        if stage != HeardStage::Told {
+        if stage != HeardStage::Announced {
             self.tell_call(key, teller, cx);
         }
         let Some(call) = self.calls.get_mut(key) else {
@@ -101,8 +101,8 @@ impl Turn {
         let (stage, title) = (call.stage, call.title());
         let agent = teller.writer.name();
         let refused = oversight::reviewer_refused(agent, &title, reason);
-        cx.out.push(DialectOutput::Tell(refused));
-        if stage == HeardStage::Told {
+        cx.out.push(DialectOutput::Announce(refused));
+        if stage == HeardStage::Announced {
             self.leave_open(key, STOPPED, teller, cx);
         }
         self.forget(key);
@@ -134,7 +134,7 @@ impl Turn {
             HeardStage::Unsaid
             | HeardStage::Waiting(_)
             | HeardStage::Allowed
-            | HeardStage::Told => !call.rejected,
+            | HeardStage::Announced => !call.rejected,
             HeardStage::Asked | HeardStage::Rejected => false,
         };
         self.stopping && ran && !call.proves_success()
@@ -156,14 +156,14 @@ impl Turn {
             TurnEnd::Gone | TurnEnd::Left(_) | TurnEnd::Lost(_) => false,
         };
         let runs = |call: &Call| match call.stage {
-            HeardStage::Told => true,
+            HeardStage::Announced => true,
             HeardStage::Allowed | HeardStage::Waiting(_) => is_stop,
             HeardStage::Unsaid | HeardStage::Asked | HeardStage::Rejected => false,
         };
         let running = self.calls.iter().filter(|(_, call)| runs(call));
         let running: Vec<String> = running.map(|(key, _)| key.clone()).collect();
         for key in running {
-            if self.calls.get(&key).map(|call| call.stage) != Some(HeardStage::Told) {
+            if self.calls.get(&key).map(|call| call.stage) != Some(HeardStage::Announced) {
                 self.tell_call(&key, teller, cx);
             }
             let status = if is_stop {
@@ -189,7 +189,7 @@ impl Turn {
         let call = self.calls.get(key)?;
         // A person who rejected it here knows.
         let is_known = call.rejected || call.stage == HeardStage::Rejected;
-        let (is_told, title) = (call.stage == HeardStage::Told, call.title());
+        let (is_told, title) = (call.stage == HeardStage::Announced, call.title());
         if is_told {
             self.leave_open(key, event_writer::NOT_STATED, teller, cx);
         }

@@ -25,7 +25,7 @@ impl Turn {
             HeardStage::Waiting(_)
             | HeardStage::Asked
             | HeardStage::Rejected
-            | HeardStage::Told => {}
+            | HeardStage::Announced => {}
         }
     }
 
@@ -34,9 +34,10 @@ impl Turn {
         match call.stage {
             HeardStage::Waiting(until) => Some(until),
             HeardStage::Allowed => call.runs_at,
-            HeardStage::Unsaid | HeardStage::Asked | HeardStage::Rejected | HeardStage::Told => {
-                None
-            }
+            HeardStage::Unsaid
+            | HeardStage::Asked
+            | HeardStage::Rejected
+            | HeardStage::Announced => None,
         }
     }
 }

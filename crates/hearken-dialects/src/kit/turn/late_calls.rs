@@ -101,7 +101,7 @@ impl Turn {
 
     fn has_running_call(&self) -> bool {
         self.calls.values().any(|call| match call.stage {
-            HeardStage::Told | HeardStage::Waiting(_) => true,
+            HeardStage::Announced | HeardStage::Waiting(_) => true,
             HeardStage::Unsaid | HeardStage::Asked | HeardStage::Allowed | HeardStage::Rejected => {
                 false
             }

@@ -73,7 +73,7 @@ impl Turn {
         }
         if let Some(call) = self.calls.get_mut(&key) {
             call.stage = match call.stage {
-                HeardStage::Told => HeardStage::Told,
+                HeardStage::Announced => HeardStage::Announced,
                 HeardStage::Unsaid
                 | HeardStage::Waiting(_)
                 | HeardStage::Asked
@@ -288,7 +288,7 @@ impl Turn {
         let mut runs = false;
         if let Some(call) = self.calls.get_mut(&key) {
             call.rejected = !sending.allows;
-            if call.stage != HeardStage::Told {
+            if call.stage != HeardStage::Announced {
                 runs = sending.allows && call.status == CallStatus::InProgress;
                 call.runs_at = sending.allows.then_some(cx.now.monotonic + GRACE);
                 call.stage = match sending.allows {
@@ -476,7 +476,7 @@ impl Turn {
     pub fn was_cancelled(&mut self, key: &str) {
         if let Some(call) = self.calls.get_mut(key) {
             call.stage = match call.stage {
-                HeardStage::Told => HeardStage::Told,
+                HeardStage::Announced => HeardStage::Announced,
                 HeardStage::Allowed => HeardStage::Allowed,
                 HeardStage::Unsaid
                 | HeardStage::Waiting(_)

@@ -230,7 +230,7 @@ fn a_wish_for_one_conversation_goes_to_that_one() {
         let is = |event: &&Value| event["extensions"]["hearken"]["thread"] == id;
         let event = run.events.iter().find(is).unwrap();
         let agent = event["producer"]["agent_id"].as_str().unwrap();
-        PersonRequest::Of(AgentId::from(agent), Box::new(wish))
+        PersonRequest::ForAgent(AgentId::from(agent), Box::new(wish))
     };
     let stop = of(&run, "ses_a", PersonRequest::Stop);
     run.person_request(&stop);
@@ -239,7 +239,7 @@ fn a_wish_for_one_conversation_goes_to_that_one() {
     let prompt = of(&run, "ses_b", PersonRequest::Prompt("more".to_owned()));
     run.person_request(&prompt);
     assert_eq!(run.posted().0, "/session/ses_b/prompt_async");
-    let nobody = PersonRequest::Of(AgentId::from("x"), Box::new(PersonRequest::Stop));
+    let nobody = PersonRequest::ForAgent(AgentId::from("x"), Box::new(PersonRequest::Stop));
     run.person_request(&nobody);
     assert_eq!(run.phrase_keys.last(), Some(&"stop_turn.none"));
 }

@@ -146,7 +146,7 @@ fn briefs(out: &[DialectOutput]) -> Vec<String> {
 /// Returns the announced phrases.
 fn told(out: &[DialectOutput]) -> Vec<String> {
     let phrases = out.iter().filter_map(|one| match one {
-        DialectOutput::Tell(phrase) => Some(phrase.key.to_owned()),
+        DialectOutput::Announce(phrase) => Some(phrase.key.to_owned()),
         DialectOutput::Detail(phrase) => Some(format!("detail {}", phrase.key)),
         DialectOutput::Unread(..) => Some("unread".to_owned()),
         _ => None,

@@ -56,7 +56,7 @@ impl TerminationSignals {
     }
 
     /// Waits for the next signal.
-    pub async fn told(&mut self) -> Termination {
+    pub async fn received(&mut self) -> Termination {
         tokio::select! {
             biased;
             _ = self.close.recv() => Termination::End,
@@ -82,7 +82,7 @@ impl ContinueSignal {
     }
 
     /// Waits forever.
-    pub async fn told(&mut self) {
+    pub async fn received(&mut self) {
         pending().await
     }
 
@@ -104,7 +104,7 @@ impl SuspendSignal {
     }
 
     /// Waits forever.
-    pub async fn told(&mut self) {
+    pub async fn received(&mut self) {
         pending().await
     }
 
@@ -129,7 +129,7 @@ impl ResizeSignal {
     }
 
     /// Waits for the next change.
-    pub async fn told(&mut self) {
+    pub async fn received(&mut self) {
         RESIZED.notified().await;
     }
 }

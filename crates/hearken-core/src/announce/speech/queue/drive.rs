@@ -208,7 +208,7 @@ impl SpeechQueue {
             },
             class,
             kind: AnnouncementKind::Hint,
-            aloud: Presentation::Yes,
+            aloud: Presentation::Spoken,
             key: None,
             agent: None,
             source: None,

@@ -34,7 +34,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
         },
         class,
         kind,
-        aloud: Presentation::Yes,
+        aloud: Presentation::Spoken,
         key: Some(key("a")),
         agent: Some("a".into()),
         source: None,
