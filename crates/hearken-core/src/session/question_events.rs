@@ -33,7 +33,7 @@ impl Sessions {
         };
         let mut revived = Vec::new();
         for id in self.open_of(context.key) {
-            let stands = self.questions.get(id).map(|question| question.standing);
+            let stands = self.questions.get(id).map(|question| question.reach);
             // Most questions already have the right standing.
             if stands == Some(standing)
                 || !matches!(stands, Some(AnswerReach::LinkLost | AnswerReach::Resumed))
@@ -41,20 +41,18 @@ impl Sessions {
                 continue;
             }
             let shown_again = &mut self.shown_again;
-            self.questions
-                .change(id, |question| match question.standing {
-                    // The rest of the replay may decide it, so it waits for the end of the replay.
-                    AnswerReach::LinkLost if context.replayed => {
-                        if !shown_again.contains(&id) {
-                            shown_again.push(id);
-                        }
+            self.questions.change(id, |question| match question.reach {
+                // The rest of the replay may decide it, so it waits for the end of the replay.
+                AnswerReach::LinkLost if context.replayed => {
+                    if !shown_again.contains(&id) {
+                        shown_again.push(id);
                     }
-                    AnswerReach::LinkLost => {
-                        question.standing = standing;
-                        // A question that was never raised will soon be raised for the first time.
-                        if question.unraised_reason.is_none() {
-                            revived.push(id);
-                        }
+                }
+                AnswerReach::LinkLost => {
+                    question.reach = standing;
+                    // A question that was never raised will soon be raised for the first time.
+                    if question.unraised_reason.is_none() {
+                        revived.push(id);
                     }
                 }
                 // It was already announced that it can be answered again.
@@ -282,7 +280,7 @@ impl Sessions {
             TokenClaim::Repeats(id) => {
                 // It is the same question under a new event id: it stays open and is not raised a second time.
                 // A server that shows it again after an interruption breaks no rule.
-                let sure = self.questions.get(id).map(|known| known.standing);
+                let sure = self.questions.get(id).map(|known| known.reach);
                 if !context.replayed && sure == Some(AnswerReach::Live) {
                     self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
                 }

@@ -50,9 +50,9 @@ impl Synadia {
         fits: impl Fn(&SynadiaAgent) -> bool,
     ) -> Result<String, bool> {
         let all = self.agents.values();
-        let mut all = all.filter(|agent| match agent {
-            Some(whom) => agent_id(&agent.subject) == whom.as_str(),
-            None => fits(agent),
+        let mut all = all.filter(|known| match agent {
+            Some(agent) => agent_id(&known.subject) == agent.as_str(),
+            None => fits(known),
         });
         match (all.next(), all.next()) {
             (Some(only), None) => Ok(only.subject.clone()),
