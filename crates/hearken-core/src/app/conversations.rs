@@ -68,7 +68,7 @@ impl Conversations {
     }
 
     /// Returns the number of a conversation that has one.
-    pub(super) fn number(&self, conversation: &Conversation) -> Option<usize> {
+    pub(super) fn known_number(&self, conversation: &Conversation) -> Option<usize> {
         self.numbers.get(conversation).copied()
     }
 
@@ -134,7 +134,10 @@ mod tests {
             assert_eq!(all.number(&of(link)), link + 1);
         }
         assert_eq!((all.by_number.len(), all.numbers.len()), (MOST, MOST));
-        assert_eq!((all.chosen(), all.number(&of(1))), (Some(&of(0)), None));
+        assert_eq!(
+            (all.chosen(), all.known_number(&of(1))),
+            (Some(&of(0)), None)
+        );
         assert_eq!(all.get(2), None);
         assert_eq!(all.number(&of(1)), 2 * MOST + 1, "a number of its own");
     }

@@ -60,7 +60,7 @@ impl Prompts {
         });
         let mut near = BTreeSet::new();
         for conversation in chosen.cloned().into_iter().chain(wanted) {
-            if let Some(number) = self.conversations.number(&conversation)
+            if let Some(number) = self.conversations.known_number(&conversation)
                 && near.len() < MOST_READ
                 && all.contains(&number)
             {
@@ -188,7 +188,8 @@ impl Prompts {
 
     /// Returns the number of the conversation that a session belongs to.
     pub(in crate::app) fn number_of(&self, key: &SessionKey, links: &Links) -> Option<usize> {
-        self.conversations.number(&conversation_of(key, links))
+        self.conversations
+            .known_number(&conversation_of(key, links))
     }
 
     /// Returns the number and the state of a conversation, in words.

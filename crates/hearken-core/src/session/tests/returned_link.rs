@@ -142,7 +142,7 @@ fn a_question_that_is_shown_again_in_what_is_replayed_is_answerable_unless_that_
 fn a_question_of_which_nothing_is_heard_on_the_new_connection_ends_as_that() {
     let (mut stage, id) = lost_with_a_question();
     let told = stage.wait(60_000);
-    let how = CloseReason::Unheard;
+    let reason = CloseReason::Unheard;
     assert!(
         told.contains(&ChangeKind::QuestionClosed {
             question: id,
