@@ -145,8 +145,8 @@ impl LineWriter {
 
     /// Writes one announcement as plain text, each line ended by a line feed.
     ///
-    /// Writes nothing for announcements that are omitted in chronological reading ([`Presentation::Seen`]) or repeated by
-    /// other lines ([`Presentation::Echo`]).
+    /// Writes nothing for announcements that are omitted in chronological reading ([`Presentation::Seen`]) or repeated
+    /// by other lines ([`Presentation::Echo`]).
     pub fn write(&mut self, app: &App, told: &Announcement) -> String {
         if matches!(told.aloud, Presentation::Seen | Presentation::Echo) {
             return String::new();

@@ -12,7 +12,7 @@ const APP: &str = "app";
 const PARTS: &[&str] = &[
     "cx",
     "fleet",
-    "hands",
+    "key_input",
     "links",
     "prompts",
     "questions",
@@ -22,7 +22,13 @@ const PARTS: &[&str] = &[
 ];
 
 /// The structs that every part may use, by the file or folder that owns each.
-const LENT: &[&str] = &["activity", "face", "holding", "key_replies", "signals"];
+const LENT: &[&str] = &[
+    "activity",
+    "face",
+    "held_announcements",
+    "key_replies",
+    "signals",
+];
 
 #[test]
 fn what_app_is_made_of_knows_nothing_of_app() {

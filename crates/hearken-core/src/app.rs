@@ -12,10 +12,10 @@
 //! facts on until there are none, `commands` gives each command to its part. A part receives what it must know
 //! about another as a value, or is lent the links to read.
 //!
-//! `cx` lends `activity` (what the person is doing), `key_replies`, `face`, `held_announcements` (what waits for a line)
-//! and `signals` (voice, bell and beat). Also here: `input`, `effect` and `app_setup` (what comes in, what goes
-//! out, what the start needs), `timers` (what the passing of time triggers), `typing` (the line being typed),
-//! `status` and `key_help` (read on request), `view` (what the faces read).
+//! `cx` lends `activity` (what the person is doing), `key_replies`, `face`, `held_announcements` (what waits for a
+//! line) and `signals` (voice, bell and beat). Also here: `input`, `effect` and `app_setup` (what comes in, what goes
+//! out, what the start needs), `timers` (what the passing of time triggers), `typing` (the line being typed), `status`
+//! and `key_help` (read on request), `view` (what the faces read).
 
 mod activity;
 mod answer_origin;

@@ -19,7 +19,7 @@ pub struct Connection {
     pub leaves_out: bool,
     /// Whether it accepts prompts and can be stopped.
     pub takes_prompts: bool,
-    /// Whether each agent behind it is a separate conversation, so that a wish needs an addressee.
+    /// Whether each agent behind it is a separate conversation, so that a request needs an addressee.
     pub converses: bool,
     /// Whether work is under way that can be stopped, or a prompt was sent that no work has answered yet.
     pub in_turn: bool,

@@ -1,7 +1,7 @@
 //! Dialects: one machine between the frames of a link and AAEP. Pure.
 //!
 //! Responsibilities: the interface of every dialect ([`Dialect`]), which takes link events, and the person's replies
-//! and wishes, and returns outputs ([`DialectOutput`]); decoding a text with the one decoder ([`read`]). Not here:
+//! and requests, and returns outputs ([`DialectOutput`]); decoding a text with the one decoder ([`read`]). Not here:
 //! AAEP's own rules (`protocol`), connections and their retries (`transport`), what the person is told and when, and
 //! which question an answer belongs to (`app`).
 //!
@@ -11,11 +11,11 @@
 //! back. A dialect knows nothing of screens, voices or wording: what it says in its own name is a phrase key.
 //!
 //! # Worked example
-//! A link connects: [`Dialect::on_up`]. If the other side waits to be spoken to, the dialect emits [`DialectOutput::Send`] with
-//! its first frame and a number of its own ([`RequestNumbers`]). A frame arrives: [`Dialect::on_frame`] emits the events in
-//! it, in order. One of them asks a question, under a reply token that the dialect drew from its seed. The person
-//! answers: `reply(7, …)` emits [`DialectOutput::Send`] under the number 7. Its delivery is reported by `on_sent(7, …)`, and
-//! passed on as [`DialectOutput::Settled`].
+//! A link connects: [`Dialect::on_up`]. If the other side waits to be spoken to, the dialect emits
+//! [`DialectOutput::Send`] with its first frame and a number of its own ([`RequestNumbers`]). A frame arrives:
+//! [`Dialect::on_frame`] emits the events in it, in order. One of them asks a question, under a reply token that the
+//! dialect drew from its seed. The person answers: `reply(7, …)` emits [`DialectOutput::Send`] under the number 7. Its
+//! delivery is reported by `on_sent(7, …)`, and passed on as [`DialectOutput::Settled`].
 
 mod a2a;
 mod aaep;
@@ -102,14 +102,14 @@ impl<'a> Cx<'a> {
 
 /// The translator between the frames of one link and AAEP.
 ///
-/// It reads no clock and draws no random number: the time is an argument, and ids grow from the seed in its [`DialectSetup`].
-/// The same inputs give the same outputs.
+/// It reads no clock and draws no random number: the time is an argument, and ids grow from the seed in its
+/// [`DialectSetup`]. The same inputs give the same outputs.
 pub trait Dialect: Debug + Send {
     /// Handles a link event: one of the methods below is called for it.
     ///
     /// Every [`LinkEvent`] comes here before it reaches the app. A dialect that answers [`ConnectionLoss::Failed`] with
-    /// [`DialectOutput::ChangeWay`] keeps the link alive, so it has not failed; with [`DialectOutput::Close`], it has failed for that
-    /// reason.
+    /// [`DialectOutput::ChangeWay`] keeps the link alive, so it has not failed; with [`DialectOutput::Close`], it has
+    /// failed for that reason.
     fn news(&mut self, event: &LinkEvent, cx: &mut Cx<'_>) {
         match event {
             LinkEvent::Connecting { .. } => self.on_connecting(cx),
@@ -192,10 +192,11 @@ pub trait Dialect: Debug + Send {
         false
     }
 
-    /// Sends an answer from the person. [`DialectOutput::Settled`] with this number must follow, now or later, exactly once.
+    /// Sends an answer from the person. [`DialectOutput::Settled`] with this number must follow, now or later, exactly
+    /// once.
     fn reply(&mut self, request: u64, reply: &Reply, cx: &mut Cx<'_>);
 
-    /// Carries out any other wish of the person to the agent.
+    /// Carries out any other request of the person to the agent.
     fn on_person_request(&mut self, _wish: &PersonRequest, _cx: &mut Cx<'_>) {}
 
     /// Returns which machines are there, if the source has several.

@@ -1,7 +1,7 @@
 //! What a dialect wants done, or reports.
 //!
-//! Responsibilities: the outputs of a dialect ([`DialectOutput`]), and the steps of its own state machines. Not here: carrying
-//! them out (`app`).
+//! Responsibilities: the outputs of a dialect ([`DialectOutput`]), and the steps of its own state machines. Not here:
+//! carrying them out (`app`).
 
 use crate::link::{
     DeliveryFailure, Fault, HttpCall, LastWords, Phrase, Receipt, ServerRoute, ServiceCall, Stream,
@@ -24,7 +24,7 @@ pub enum DialectOutput {
     Unread(NoEvent, u64),
     /// Send this frame; the outcome is reported as `LinkEvent::Replied` with this number.
     Send {
-        /// The app's number of a reply, or one of the dialect's own [`RequestNumbers`](super::Numbers).
+        /// The app's number of a reply, or one of the dialect's own [`RequestNumbers`](super::RequestNumbers).
         request: u64,
         /// The frame, without line ending or length prefix.
         frame: String,
@@ -39,14 +39,14 @@ pub enum DialectOutput {
     },
     /// Make one request beside the stream; its answer is reported as `LinkEvent::Answered` with this number.
     Call {
-        /// The app's number of a reply, or one of the dialect's own [`RequestNumbers`](super::Numbers).
+        /// The app's number of a reply, or one of the dialect's own [`RequestNumbers`](super::RequestNumbers).
         request: u64,
         /// The request to make.
         call: HttpCall,
     },
     /// Make one request to a service behind a broker; its answer is reported as `LinkEvent::Answered` with this number.
     CallService {
-        /// The app's number of a reply, or one of the dialect's own [`RequestNumbers`](super::Numbers).
+        /// The app's number of a reply, or one of the dialect's own [`RequestNumbers`](super::RequestNumbers).
         request: u64,
         /// The request to make.
         call: ServiceCall,

@@ -16,7 +16,7 @@ pub enum PersonRequest {
     Abandon,
     /// Change a setting: the name that the person used, if they named one.
     Set(Option<String>),
-    /// Address a wish to one of several agents behind the source.
+    /// Address a request to one of several agents behind the source.
     ForAgent(AgentId, Box<PersonRequest>),
 }
 

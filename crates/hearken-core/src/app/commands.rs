@@ -1,4 +1,4 @@
-//! Everything that a key or a line can ask for.
+//! Gives each command of a key or a line to the part that carries it out.
 
 use std::time::Duration;
 

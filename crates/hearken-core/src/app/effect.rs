@@ -1,4 +1,4 @@
-//! What the app asks of the outside world.
+//! The effects that the app asks the shell to carry out.
 
 use std::sync::Arc;
 

@@ -45,7 +45,7 @@ pub(super) enum AppFact {
     Applied(LinkId, Vec<Change>, u64),
     /// A link is to release what it still holds back, because nothing more will come.
     Release(LinkId),
-    /// The wishes of a link's dialect are to be carried out.
+    /// The outputs of a link's dialect are to be carried out.
     CarryOut(LinkId, Vec<DialectOutput>),
     /// This many frames mean nothing in the dialect of a link.
     Unread(LinkId, NoEvent, u64),
@@ -78,7 +78,7 @@ pub(super) enum AppFact {
 pub(super) enum LinkStep {
     /// Handling the news itself, after its dialect has.
     After(LinkEvent),
-    /// A wish that resulted from one of a frame's several texts.
+    /// An output that resulted from one of a frame's several texts.
     Within(DialectOutput),
     /// An event.
     Event(Box<Decoded>, Answerability),
@@ -96,7 +96,7 @@ pub(super) enum LinkStep {
     Close,
     /// A server that resumed where it had broken off now counts as the one that asked.
     Resumed(AnswerReach),
-    /// Leaving it at the person's wish.
+    /// Leaving it at the person's request.
     Left,
 }
 

@@ -1,4 +1,4 @@
-//! The facts that the app learns.
+//! The facts that reach the app from outside.
 
 use std::sync::Arc;
 use std::time::Duration;

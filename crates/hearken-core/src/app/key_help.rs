@@ -1,4 +1,4 @@
-//! The help: every key or line and what it does, from the shared table.
+//! The help: every key or line and what it does, from the table that all faces share.
 
 use crate::announce::{AnnouncementKind, AnswerMethod, Arg, Class, Segment};
 use crate::keys::{self, Keymap, LineCommand};

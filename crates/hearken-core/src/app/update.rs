@@ -153,7 +153,7 @@ impl App {
         self.pass(facts);
     }
 
-    /// Carries out the wishes of a dialect.
+    /// Carries out the outputs of a dialect.
     fn carry_out(&mut self, link: LinkId, wishes: Vec<DialectOutput>) {
         for wish in wishes {
             // Input after a frame of many events must not overtake them.

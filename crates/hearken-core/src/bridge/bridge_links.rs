@@ -1,4 +1,4 @@
-//! Events on a link, and the wishes of its dialect.
+//! Events on a link, and the outputs of its dialect.
 //!
 //! Responsibilities: passing link events to the dialect, carrying out what follows, telling watchers that a source was
 //! lost, is back, failed or has ended. Not here: what its events mean (`session`), who may answer (`watcher_answers`).

@@ -17,7 +17,7 @@
 //! `decided`, by Anna; everyone else learns from a report that Anna accepted. Had the agent been out of reach,
 //! Anna would have been told, and Ben's answer would have been sent.
 //!
-//! The folder: `bridge_links` (events on a link, and the wishes of its dialect), `published_events` (events on
+//! The folder: `bridge_links` (events on a link, and the outputs of its dialect), `published_events` (events on
 //! their way out), `watcher_answers` (questions and who answered them), `dangers` (what watchers of few lanes
 //! would miss), `watcher_requests` (prompts and stops), `bridge_input` (what comes in and goes out).
 

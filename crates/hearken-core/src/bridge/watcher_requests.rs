@@ -35,8 +35,8 @@ impl Bridge {
         self.outcome(Some(number), outcome);
     }
 
-    /// Returns the source to which a wish goes: the one that the agent was last heard on, or else the only one that can
-    /// do it.
+    /// Returns the source to which a request goes: the one that the agent was last heard on, or else the only one that
+    /// can do it.
     fn addressee(
         &self,
         agent: Option<&AgentId>,

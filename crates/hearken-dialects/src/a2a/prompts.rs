@@ -72,7 +72,7 @@ impl A2a {
         self.prompt_in(&last, prompt, out);
     }
 
-    /// Carries out a wish for one of the conversations.
+    /// Carries out a request for one of the conversations.
     pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &PersonRequest, cx: &mut Cx<'_>) {
         let mut all = self.talks.keys();
         let context = all.find(|context| agent(context) == whom.as_str()).cloned();

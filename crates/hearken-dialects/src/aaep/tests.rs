@@ -1,4 +1,4 @@
-//! The machine on its own: its wishes, before anything puts them into words.
+//! The machine on its own: its outputs, before anything puts them into words.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::Cx;
@@ -16,7 +16,7 @@ pub(crate) const MESSAGES: &[&str] = &[
     r#"{"type":"aaep:agent.state.changed"}"#,
 ];
 
-/// Drives a machine, and keeps its wishes.
+/// Drives a machine, and keeps its outputs.
 pub(super) struct AaepBench {
     pub(super) machine: Aaep,
     pub(super) now: Now,

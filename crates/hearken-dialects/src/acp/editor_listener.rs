@@ -4,9 +4,9 @@
 //! agent. Not here: who answered first (the relay that carries the messages), what becomes of a turn (`turn`).
 //!
 //! # Mental model
-//! Only a decision by the person is ever sent ([`DialectOutput::Respond`], whose `id` is the question's ticket). The editor's
-//! requests are remembered by their ids, because only they show what an answer from the agent answers. A turn lasts
-//! from the editor's prompt to the agent's answer to it. The relay assigns the tickets; an id of the agent may be
+//! Only a decision by the person is ever sent ([`DialectOutput::Respond`], whose `id` is the question's ticket). The
+//! editor's requests are remembered by their ids, because only they show what an answer from the agent answers. A turn
+//! lasts from the editor's prompt to the agent's answer to it. The relay assigns the tickets; an id of the agent may be
 //! reused, a ticket never is. Asking and deciding are in `deciding`.
 //!
 //! Messages that could not be heard leave a gap, which is announced: a turn whose end was missed ends with the next

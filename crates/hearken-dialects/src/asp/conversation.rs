@@ -432,7 +432,7 @@ impl AspConversation {
     }
 }
 
-/// Turns the steps of a session's machine into wishes.
+/// Reports the steps of a session's state machine.
 struct StepReporter<'a> {
     conversation: &'a str,
     out: &'a mut Vec<DialectOutput>,

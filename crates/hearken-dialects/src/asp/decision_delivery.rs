@@ -98,7 +98,7 @@ impl Asp {
         self.settle(|sending| sending.request == request, outcome.clone(), cx);
     }
 
-    /// Returns the wish that sends a text to where decisions go.
+    /// Returns the output that sends a text to where decisions go.
     pub(super) fn out(&self, request: u64, text: String) -> DialectOutput {
         if self.start.handler {
             DialectOutput::Hand {

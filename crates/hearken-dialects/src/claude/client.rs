@@ -382,7 +382,7 @@ impl Claude {
         self.let_all_go(&over, cx.out);
     }
 
-    /// Handles a wish that may be for one agent: a prompt is handed to its channel, if it has one.
+    /// Handles a request that may be for one agent: a prompt is handed to its channel, if it has one.
     fn wished_of(
         &mut self,
         agent: Option<&AgentId>,
@@ -447,7 +447,7 @@ impl HookKnowledge for HookedAgents<'_> {
     }
 }
 
-/// Announces that hooks cannot fulfil a wish.
+/// Announces that hooks cannot fulfil a request.
 fn wished(wish: &PersonRequest, out: &mut Vec<DialectOutput>) {
     match wish {
         PersonRequest::Prompt(_) => {

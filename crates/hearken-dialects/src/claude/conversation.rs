@@ -3,7 +3,7 @@
 //! Responsibilities: what its events do to its turn, which call a permission is for, when a turn is perhaps over. Not
 //! here: finding the conversation (`client`), answers (`decisions`), announcing a turn (`kit::turn`).
 //!
-//! Mental model: a turn lasts from a prompt to its `ReplayFailure`. An interruption in Claude Code's own terminal is not
+//! Mental model: a turn lasts from a prompt to its `Stop`. An interruption in Claude Code's own terminal is not
 //! reported: the events just cease. So a turn that falls silent with no question open and no call running is perhaps
 //! over; that is announced once, and anything that follows proves it wrong. A notice that it waits for the person, an
 //! interrupted call, or another prompt confirms it.

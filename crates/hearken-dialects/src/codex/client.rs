@@ -1,7 +1,7 @@
 //! The client of one server: it greets, joins threads, prompts, stops, and returns the person's decisions.
 //!
 //! Responsibilities: which thread a message belongs to, messages that belong to none, requests that are for others. Not
-//! here: what becomes of a thread's messages (`thread`, `answers`), joining threads (`greeting`), the person's wishes
+//! here: what becomes of a thread's messages (`thread`, `answers`), joining threads (`greeting`), the person's requests
 //! (`prompts`).
 //!
 //! # Mental model

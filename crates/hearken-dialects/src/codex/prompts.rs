@@ -1,4 +1,4 @@
-//! The person's wishes to the agent: prompts, stops, and the reason for a rejection.
+//! The person's requests to the agent: prompts, stops, and the reason for a rejection.
 //!
 //! Responsibilities: which thread is meant, and which message to send. Not here: what becomes of it (`thread`,
 //! `greeting`).
@@ -50,7 +50,7 @@ impl Codex {
         format!("{OURS}{:016x}-{}", self.seed, self.prompts)
     }
 
-    /// Carries out a wish: for the agent that is named, otherwise for the one with the latest activity.
+    /// Carries out a request: for the agent that is named, otherwise for the one with the latest activity.
     pub(super) fn wish_of(
         &mut self,
         agent: Option<&AgentId>,

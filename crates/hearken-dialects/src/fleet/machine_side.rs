@@ -1,6 +1,6 @@
 //! A machine's side of a space: what it publishes, and the requests it gets. Pure.
 //!
-//! Responsibilities: the subject and the id of each event, the replies and wishes in requests, snapshots. Not here:
+//! Responsibilities: the subject and the id of each event, the replies and requests of watchers, snapshots. Not here:
 //! subjects (`subject`), what a request may do (`bridge` in the core), sending anything (the shell).
 
 use std::collections::{BTreeMap, VecDeque};

@@ -290,7 +290,7 @@ impl fmt::Display for EventSubject {
     }
 }
 
-/// Returns the name of the agent in the subject of a reply or a wish; `None` if it was cut.
+/// Returns the name of the agent in the subject of a reply or a request; `None` if it was cut.
 pub fn agent_of_request(subject: &str) -> Option<String> {
     let agent = subject.rsplit('.').nth(1)?;
     (!agent.contains(CUT)).then(|| name_of(agent))

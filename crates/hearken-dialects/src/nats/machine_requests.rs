@@ -74,7 +74,7 @@ impl Nats {
         self.request(purpose, call, cx);
     }
 
-    /// Returns the subject of wishes for the agent of the only machine that accepts prompts.
+    /// Returns the subject of requests to the agent of the only machine that accepts prompts.
     fn only_bridge(&self) -> Option<String> {
         let mut prompted = self.machines.prompted();
         let (only, other) = (prompted.next()?, prompted.next());

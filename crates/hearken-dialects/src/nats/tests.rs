@@ -17,7 +17,7 @@ pub(crate) const MESSAGES: &[&str] = &[
     r#"{"type":"aaep:agent.session.started","event_id":"evt_1","session_id":"sess_1","producer":{"agent_id":"opencode"}}"#,
 ];
 
-/// Drives a machine, and keeps its wishes.
+/// Drives a machine, and keeps its outputs.
 struct NatsBench {
     machine: Nats,
     now: Now,

@@ -29,7 +29,7 @@ impl Opencode {
         }
     }
 
-    /// Carries out a wish for one of the conversations.
+    /// Carries out a request for one of the conversations.
     pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &PersonRequest, cx: &mut Cx<'_>) {
         let mut all = self.conversations.keys();
         let id = all.find(|id| agent(id) == whom.as_str()).cloned();

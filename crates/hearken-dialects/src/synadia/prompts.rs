@@ -26,7 +26,7 @@ const MOST_HELD: usize = 16;
 const MOST_ANSWERED: usize = 7;
 
 impl Synadia {
-    /// Carries out a wish, for one of the agents if one is named.
+    /// Carries out a request, for one of the agents if one is named.
     pub(super) fn want(&mut self, whom: Option<&AgentId>, wish: &PersonRequest, cx: &mut Cx<'_>) {
         match wish {
             PersonRequest::Prompt(prompt) => self.prompt(whom, prompt, cx),

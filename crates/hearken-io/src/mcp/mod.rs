@@ -1,8 +1,8 @@
 //! The tool server that an agent starts: its tools let the agent speak and ask in the listening hearken.
 //!
 //! Responsibilities: reading lines from the agent and writing lines to it, one thread for each call under way, asking
-//! the listening hearken (`listener_call`), waiting for the person's prompts. Not here: the Model Context Protocol itself
-//! (`tool_server`, which is pure), what a message means (`dialect`).
+//! the listening hearken (`listener_call`), waiting for the person's prompts. Not here: the Model Context Protocol
+//! itself (`tool_server`, which is pure), what a message means (`dialect`).
 //!
 //! # Mental model
 //! The process lives as long as its agent and holds no state that matters: each call looks for a listening hearken

@@ -4,8 +4,8 @@
 //! listener, and restarting it a few times if it ends; the end of everything. Not here: who is first (`arbiter`), what
 //! is held (`passage`).
 //!
-//! Nothing here waits for the listener: its notes wait in the `note_queue`, and its wishes arrive on a thread of their
-//! own.
+//! Nothing here waits for the listener: its notes wait in the `note_queue`, and its requests arrive on a thread of
+//! their own.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -431,7 +431,7 @@ fn listen(shared: &Arc<CopierState>, call: &[OsString], number: u32) -> io::Resu
     }
 }
 
-/// Carries out a listener's wishes until it is gone.
+/// Carries out a listener's requests until it is gone.
 fn carry_out(shared: &CopierState, mut listener: impl Read, number: u32) {
     let mut wishes = ListenerRequestParser::default();
     let mut piece = vec![0; PIECE];
@@ -441,7 +441,7 @@ fn carry_out(shared: &CopierState, mut listener: impl Read, number: u32) {
             match wishes.next_wish() {
                 Ok(Some(wish)) => decide(shared, wish, number),
                 Ok(None) => break,
-                // The input is not a wish of ours.
+                // The input is not a request of ours.
                 Err(_) => return shared.tap.gone(number),
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: copying both ways, unchanged and without delay (`copier`); recognizing the agent's questions and
 //! the editor's answers by the content of a line (`line_outline`, `passage`); who decides what, exactly once
-//! (`arbiter`); the listener's notes and wishes (`pipe_messages`), within a bound (`note_queue`). Not here: what the
+//! (`arbiter`); the listener's notes and requests (`pipe_messages`), within a bound (`note_queue`). Not here: what the
 //! messages mean beyond that (`dialect`), and the listener itself, which is a separate process (`runtime`).
 //!
 //! # Mental model

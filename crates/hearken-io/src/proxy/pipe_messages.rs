@@ -1,4 +1,4 @@
-//! The notes from the copier to the listener and the wishes from the listener to the copier, as bytes in a pipe.
+//! The notes from the copier to the listener and the requests from the listener to the copier, as bytes in a pipe.
 //!
 //! Responsibilities: both forms, written, and read in pieces of any size. Pure. Not here: what they mean (`copier`,
 //! `runtime`).
@@ -181,7 +181,7 @@ impl ListenerNote {
 }
 
 impl ListenerRequest {
-    /// Returns the wish as bytes.
+    /// Returns the request as bytes.
     pub fn write(&self) -> Vec<u8> {
         match self {
             Self::Decide {
@@ -266,7 +266,7 @@ impl ListenerNoteParser {
     }
 }
 
-/// A parser of wishes.
+/// A parser of requests.
 #[derive(Debug, Default)]
 pub struct ListenerRequestParser(MessageBuffer);
 
@@ -276,10 +276,10 @@ impl ListenerRequestParser {
         self.0.0.extend_from_slice(bytes);
     }
 
-    /// Returns the next complete wish.
+    /// Returns the next complete request.
     ///
     /// # Errors
-    /// If the bytes are not a wish.
+    /// If the bytes are not a request.
     pub fn next_wish(&mut self) -> Result<Option<ListenerRequest>, UnknownMessage> {
         self.0.next(ListenerRequest::read)
     }

@@ -6,7 +6,7 @@
 //! The wait has a ceiling that doubles with each failure from `first` up to `cap`; the actual wait is a random point
 //! between zero and that ceiling ("full jitter"), so that a hundred programs that lost the same server don't all return
 //! at the same instant. Example with first = 500 ms and cap = 30 s: the ceilings are 0.5, 1, 2, 4, 8, 16, 30, 30 s. A
-//! server may ask for more patience (`Retry-EndContext`, once) or set the first wait (`retry:`, for the rest of the link);
+//! server may ask for more patience (`Retry-After`, once) or set the first wait (`retry:`, for the rest of the link);
 //! neither can exceed `cap`.
 
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl Backoff {
         self.asked = Some(first);
     }
 
-    /// Returns the wait after another failure, at least `at_least` (a `Retry-EndContext`), at most the cap.
+    /// Returns the wait after another failure, at least `at_least` (a `Retry-After`), at most the cap.
     pub fn next(&mut self, at_least: Option<Duration>) -> Duration {
         let first = self.asked.unwrap_or(self.first).max(SHORTEST).min(self.cap);
         let ceiling = first

@@ -1,7 +1,7 @@
 //! HTTP for all links: one client, and one classification of errors.
 //!
 //! Responsibilities: building the client once (TLS provider, roots, keepalive, no redirects, no retries), turning
-//! reqwest's errors into [`Fault`]s without addresses or payloads, `Retry-EndContext`, the token's header. Not here:
+//! reqwest's errors into [`Fault`]s without addresses or payloads, `Retry-After`, the token's header. Not here:
 //! requests and replies (`http_server`), the stream (`sse`).
 //!
 //! Which certificates `https` trusts is in `tls`. Proxies: the usual environment variables apply only to `https` to

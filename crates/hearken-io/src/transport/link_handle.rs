@@ -49,8 +49,8 @@ impl LinkHandle {
     /// Passes on a reply without waiting; `request` comes back in its [`LinkEvent::Replied`].
     ///
     /// Exactly one `Replied` follows, whatever happens: [`DeliveryFailure::Unknown`] if the link is closed before the
-    /// server answers, [`DeliveryFailure::Kept`] if too many replies are under way. Nothing is sent twice: whether to try
-    /// again is the caller's decision.
+    /// server answers, [`DeliveryFailure::Kept`] if too many replies are under way. Nothing is sent twice: whether to
+    /// try again is the caller's decision.
     pub fn send(&self, request: u64, body: String) {
         let order = match Arc::clone(&self.room).try_acquire_owned() {
             Ok(room) => HandleOrder::Post {

@@ -5,8 +5,8 @@
 //!
 //! # Mental model
 //! The person's languages are tried in turn, best first; for each, the closest offer wins by
-//! [`LanguageMatch`](crate::protocol::Fit). Then the producer's own fallback chain is tried the same way, and finally the
-//! text itself is used.
+//! [`LanguageMatch`](crate::protocol::LanguageMatch). Then the producer's own fallback chain is tried the same way, and
+//! finally the text itself is used.
 //!
 //! # Worked example
 //! The person knows `zh-Hant-TW` and `en`. An event in `fr` with variants in `zh` and `en-GB` is heard

@@ -3,8 +3,8 @@
 //! Responsibilities: lending these to a part for one fact; the only way to announce anything. Not here: the
 //! words (`announce`), the state of each part.
 //!
-//! The folder: `announcement_output` (announcements that wait for a line), `activity_end` (leaving the current activity),
-//! `session_words` and `accounts` (sessions and counts in words).
+//! The folder: `announcement_output` (announcements that wait for a line), `activity_end` (leaving the current
+//! activity), `session_words` and `accounts` (sessions and counts in words).
 
 mod accounts;
 mod activity_end;

@@ -53,7 +53,7 @@ impl Fleet {
         }
     }
 
-    /// Notes a wish to an agent: a prompted agent is followed.
+    /// Notes a request to an agent: a prompted agent is followed.
     pub(super) fn wanted(
         &mut self,
         link: LinkId,

@@ -1,7 +1,7 @@
-//! The wishes of a link's dialect, carried out in order.
+//! Carries out the outputs of a link's dialect, in order.
 //!
-//! Responsibilities: turning each wish into an effect, a change of sessions or an announcement. Not here: which wishes
-//! exist (`dialect`), events (`text_reading`).
+//! Responsibilities: turning each output into an effect, a change of sessions or an announcement. Not here: which
+//! outputs exist (`dialect`), events (`text_reading`).
 
 use crate::announce::{AnnouncementKind, Arg, Class};
 use crate::dialect::{
@@ -16,7 +16,7 @@ use crate::app::{
 };
 
 impl Links {
-    /// Carries out a wish of a dialect.
+    /// Carries out an output of a dialect.
     pub(in crate::app) fn carry_out(
         &mut self,
         id: LinkId,

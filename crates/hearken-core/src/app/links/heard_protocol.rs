@@ -1,4 +1,4 @@
-//! What a source was heard to speak.
+//! The protocol that a source was heard to speak.
 
 /// What a source was heard to speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,14 +1,14 @@
-//! The sources: the state of each, its news, and the wishes of its dialect.
+//! The sources: the state of each, its news, and the outputs of its dialect.
 //!
-//! Responsibilities: everything that belongs to a link ([`Links`]), announcing its news, carrying out the wishes of its
-//! dialect. Not here: how to speak with the other side (`dialect`), how bytes travel (`transport`), which answer is
+//! Responsibilities: everything that belongs to a link ([`Links`]), announcing its news, carrying out the outputs of
+//! its dialect. Not here: how to speak with the other side (`dialect`), how bytes travel (`transport`), which answer is
 //! sent when (`answer_delivery`).
 //!
 //! The folder: `source_view` (one source), with `stream` (its life cycle as a table), `start` (the wait for its
 //! start), `heard_protocol` (what it was heard to speak), `recording_start` (the first lines of a recording),
 //! `unread_texts` (a frame that is read in steps) and `remarks` (what a program wrote), holds the state; `news`
 //! (announcing what happens), `lost_sources` (loss, failure, end, leaving), `dialect_outputs` (carrying out a dialect's
-//! wishes), `slow_starts` (a start that takes long), `text_reading` (messages with many events), `foreign_sources`
+//! outputs), `slow_starts` (a start that takes long), `text_reading` (messages with many events), `foreign_sources`
 //! (what is not AAEP), `programs` (remarks, and agents cut short) and `link_words` (phrases in words) act on
 //! it.
 
@@ -153,7 +153,7 @@ impl Links {
         self.reading.is_some()
     }
 
-    /// Returns the wishes by which a dialect sends the person's answer.
+    /// Returns the outputs by which a dialect sends the person's answer.
     pub(super) fn reply(
         &mut self,
         id: LinkId,
@@ -170,7 +170,7 @@ impl Links {
     }
 
     /// Selects the agents of a source that are reported in full, or all (`None`), and returns the dialect's
-    /// wishes.
+    /// outputs.
     pub(super) fn select(
         &mut self,
         id: LinkId,
@@ -185,7 +185,7 @@ impl Links {
         out
     }
 
-    /// Passes the person's wish on to a source's dialect, and returns the dialect's wishes.
+    /// Passes the person's request on to a source's dialect, and returns the dialect's outputs.
     pub(super) fn want(
         &mut self,
         id: LinkId,

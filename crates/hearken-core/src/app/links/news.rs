@@ -1,7 +1,7 @@
 //! News of sources: up, down, what arrived, what was left out.
 //!
-//! Responsibilities: the order of a link's news, its dialect's wishes and the announcements of both; announcing
-//! each change of state once. Not here: which changes there are (`source_view`), the wishes (`dialect_outputs`).
+//! Responsibilities: the order of a link's news, its dialect's outputs and the announcements of both; announcing
+//! each change of state once. Not here: which changes there are (`source_view`), the outputs (`dialect_outputs`).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The last lines that a program wrote for people.
+//! The last lines that a program wrote to its standard error.
 
 use std::collections::VecDeque;
 

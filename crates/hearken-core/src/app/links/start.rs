@@ -1,4 +1,4 @@
-//! The wait for the start of a source, and how long it lasts.
+//! How long the start of a source may take before the person is told.
 
 use std::time::Duration;
 

@@ -100,7 +100,7 @@ impl Links {
         Some((wishes.into_iter().map(within).collect(), step))
     }
 
-    /// Carries out a wish that resulted from one of several texts.
+    /// Carries out an output that resulted from one of several texts.
     pub(super) fn carry_out_within(
         &mut self,
         id: LinkId,

@@ -1,4 +1,4 @@
-//! Whether the person was told how to begin.
+//! Whether the person was told how to write the first prompt.
 
 use std::time::Duration;
 

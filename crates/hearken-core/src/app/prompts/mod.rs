@@ -1,8 +1,9 @@
 //! The conversations that the person has with agents: which one they are in, prompts, stops, work that is stuck.
 //!
-//! The folder: `prompt_history`, `stop_steps` and `stuck_work` hold the state; `conversation_list` (going from one conversation to another),
-//! `prompt_delivery` (prompts and stops), `offered_commands` (an agent's commands and settings), `invitation_timing` (to the first prompt) and
-//! `stuck_actions` act on it. Not here: the numbers (`conversations`), what is sent (the dialect of the source).
+//! The folder: `prompt_history`, `stop_steps` and `stuck_work` hold the state; `conversation_list` (going from one
+//! conversation to another), `prompt_delivery` (prompts and stops), `offered_commands` (an agent's commands and
+//! settings), `invitation_timing` (how to write the first prompt) and `stuck_actions` act on it. Not here: the numbers
+//! (`conversations`), what is sent (the dialect of the source).
 
 mod conversation_list;
 mod invitation;

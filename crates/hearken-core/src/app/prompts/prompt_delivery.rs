@@ -183,7 +183,7 @@ impl Prompts {
         self.want_of(conversation, PersonRequest::Prompt(text.to_owned()), cx.now)
     }
 
-    /// Sends a wish to one of the agents behind a source.
+    /// Sends a request to one of the agents behind a source.
     pub(super) fn want_of(
         &mut self,
         conversation: &Conversation,

@@ -1,6 +1,6 @@
-//! Earlier prompts, for use in the editor.
+//! Earlier prompts, which the editor offers again.
 //!
-//! Responsibilities: the earlier prompts, and which one is in the editor. Not here: the editor (`activity`), sending
+//! Responsibilities: keeping them, and which one is in the editor. Not here: the editor (`activity`), sending
 //! (`prompt_delivery`).
 
 use std::collections::VecDeque;

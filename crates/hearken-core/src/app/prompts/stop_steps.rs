@@ -1,6 +1,7 @@
 //! The two steps of stopping an agent's work.
 //!
-//! Responsibilities: whether a step is the second one. Not here: which agent, and the announcements (`prompt_delivery`).
+//! Responsibilities: whether a step is the second one. Not here: which agent, and the announcements
+//! (`prompt_delivery`).
 
 use std::time::Duration;
 

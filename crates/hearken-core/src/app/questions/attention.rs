@@ -1,4 +1,4 @@
-//! The person's attention, and what calls for it.
+//! Where the person's attention is, and which alarms call for it.
 
 use std::collections::BTreeSet;
 

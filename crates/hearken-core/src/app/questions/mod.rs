@@ -2,9 +2,10 @@
 //! person, when it may be answered, and what happens to the answer.
 //!
 //! The folder: `shown_question`, `question_exposure`, `arming` (what is before the person, and whether that is enough),
-//! `rule_decisions`, `outgoing_answers` and `attention` hold the state; `question_selection`, `seen_parts`, `gate`, `answer_commands`,
-//! `text_answers`, `choice_selection`, `confirmation_step`, `policy`, `answers_file`, `answer_delivery` and `alarms` ask, handle answers and
-//! announce. Not here: the questions themselves and their tokens (`session`), their words (`announce`).
+//! `rule_decisions`, `outgoing_answers` and `attention` hold the state; `question_selection`, `seen_parts`, `gate`,
+//! `answer_commands`, `text_answers`, `choice_selection`, `confirmation_step`, `policy`, `answers_file`,
+//! `answer_delivery` and `alarms` ask, handle answers and announce. Not here: the questions themselves and their tokens
+//! (`session`), their words (`announce`).
 
 mod alarms;
 mod answer_commands;

@@ -1,4 +1,4 @@
-//! The answers that are under way, by request number.
+//! The answers that were sent and have no outcome yet, by request number.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Which question is shown, and asking it.
+//! Which question is shown, and how it is asked.
 //!
 //! # Mental model
 //! One question is shown at a time. It is armed when a key can only be meant for it: the hands have rested for

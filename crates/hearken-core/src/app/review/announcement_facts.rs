@@ -1,6 +1,6 @@
-//! Further facts about an announcement, and what can be copied: an address, an answer, code, a command.
+//! Further facts about an announcement, and what of it can be copied: an address, an answer, code, a command.
 //!
-//! Responsibilities: finding them, reading them out, copying. Not here: the facts themselves (`announce`), how the
+//! Responsibilities: finding them, reading them out, copying them. Not here: the facts themselves (`announce`), how the
 //! terminal is asked to copy (`runtime`).
 
 use std::sync::Arc;

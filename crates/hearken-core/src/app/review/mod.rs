@@ -1,8 +1,9 @@
 //! Looking back: the place in the history under review, searching and spelling, and since when the person has
 //! been away.
 //!
-//! The folder: this struct, `spelling_state` and `reading_place` hold the place; `history_navigation`, `part_reading`, `history_search`, `spelling`
-//! and `announcement_facts` go there and read it out. Not here: the history itself and the words (`announce`).
+//! The folder: this struct, `spelling_state` and `reading_place` hold the place; `history_navigation`, `part_reading`,
+//! `history_search`, `spelling` and `announcement_facts` go there and read it out. Not here: the history itself and the
+//! words (`announce`).
 
 mod announcement_facts;
 pub(super) mod history_navigation;

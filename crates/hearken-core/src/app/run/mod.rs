@@ -1,9 +1,9 @@
 //! How long a run lasts: what ends it, and what is then left unspoken or unsent.
 //!
-//! Responsibilities: whether it continues, waits for the last answers or is over; when it ends on its own; what
-//! hearken forgot because of the limits in `session`; what else could be followed. The rest of the folder asks
-//! and announces: `run_end` (on its own), `quit` (on request), `source_leave` (one source), `forgotten_counts`. Not here:
-//! closing links (`transport`).
+//! Responsibilities: whether it continues, waits for the last answers or is over; when it ends on its own; what hearken
+//! forgot because of the limits in `session`; what else could be followed. The rest of the folder asks and announces:
+//! `run_end` (on its own), `quit` (on request), `source_leave` (one source), `forgotten_counts`. Not here: closing
+//! links (`transport`).
 
 use std::time::Duration;
 

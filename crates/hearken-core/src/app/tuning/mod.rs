@@ -1,9 +1,9 @@
 //! How everything sounds, and how much of it is spoken, during a run.
 //!
-//! The folder: this struct holds the settings of the voice; `knobs` (these settings), `announcement_settings` (verbosity,
-//! load, language), `speech_amount` (what is not spoken), `speech_position` (continuing and going back) and `engine` (news of
-//! the voice, and the beat that replaces it) change it and announce the result. Not here: how an engine
-//! receives it (`crate::voice`), words (`announce`), whether there is a voice (`signals`).
+//! The folder: this struct holds the settings of the voice; `knobs` (these settings), `announcement_settings`
+//! (verbosity, load, language), `speech_amount` (what is not spoken), `speech_position` (continuing and going back) and
+//! `engine` (news of the voice, and the beat that replaces it) change it and announce the result. Not here: how an
+//! engine receives it (`crate::voice`), words (`announce`), whether there is a voice (`signals`).
 
 mod announcement_settings;
 mod engine;

@@ -1,4 +1,4 @@
-//! How much is spoken: muting an agent, only urgent speech, everything to its end.
+//! How much is spoken: an agent muted, only what is urgent, or everything to its end.
 
 use crate::announce::{AnnouncementId, Arg};
 use crate::session::{Session, SessionKey};

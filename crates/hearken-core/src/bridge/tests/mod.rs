@@ -143,7 +143,7 @@ impl BridgeBench {
         self.outs(at, DialectOutput::Settled { request, outcome })
     }
 
-    /// Gives a wish of a dialect.
+    /// Returns an output of a dialect.
     fn outs(&mut self, at: usize, out: DialectOutput) -> Vec<BridgeEffect> {
         self.bridge.carry_out(LinkId(at), vec![out], self.now);
         std::mem::take(&mut self.bridge.effects)

@@ -27,7 +27,7 @@ pub(super) fn frame(asp: &mut Asp, value: &Value) -> Vec<DialectOutput> {
     news(asp, LinkEvent::Frame(Frame::of(value.to_string())))
 }
 
-/// Returns the token of the last question among wishes.
+/// Returns the token of the last question among outputs.
 pub(super) fn token(out: &[DialectOutput]) -> Option<String> {
     let of = |wish: &DialectOutput| match wish {
         DialectOutput::Event(text) => {
