@@ -528,7 +528,7 @@ impl Shell {
     ) {
         for effect in effects.drain(..) {
             match effect {
-                Effect::Show(told) => output.show(app, phrase_text),
+                Effect::Show(announcement) => output.show(app, announcement),
                 Effect::Link { link, order } => feeds.carry_out(link, order),
                 Effect::Speak(utterance) => self.speak(utterance),
                 Effect::Hush => {

@@ -209,7 +209,7 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
         for item in self.checker.line(text) {
             // The order of the events is ours, so a translator breaks no rule of it.
             let is_ours =
-                matches!(item.told, ReportFact::Order(_)) && item.severity == Severity::Warning;
+                matches!(item.fact, ReportFact::Order(_)) && item.severity == Severity::Warning;
             if item.severity == Severity::Error || is_ours {
                 self.faults.push(format!("{item:?}\n{text}"));
             }

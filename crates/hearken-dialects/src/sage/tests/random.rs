@@ -130,7 +130,7 @@ fn holds(frames: Vec<(String, u16)>) -> Result<(), TestCaseError> {
                     if item.severity == Severity::Error {
                         bad.push(format!(
                             "{}: {} {:?}\n{text}",
-                            item.rule, item.field, item.told
+                            item.rule, item.field, item.fact
                         ));
                     }
                 }
@@ -162,7 +162,7 @@ fn holds(frames: Vec<(String, u16)>) -> Result<(), TestCaseError> {
     let errors = left
         .into_iter()
         .filter(|item| item.severity == Severity::Error);
-    bad.extend(errors.map(|item| format!("at the end: {} {:?}", item.rule, item.told)));
+    bad.extend(errors.map(|item| format!("at the end: {} {:?}", item.rule, item.fact)));
     prop_assert!(bad.is_empty(), "{}", bad.join("\n"));
     Ok(())
 }
