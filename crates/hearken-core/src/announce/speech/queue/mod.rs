@@ -349,6 +349,18 @@ impl SpeechQueue {
                     self.impatient_at.get_or_insert(now + PATIENCE);
                 }
                 Arrival::Drops => self.give_way(Some(&announcement), &mut wishes),
+                // Whoever goes on pressing keys has heard its beginning twice; only an alert comes until it is heard.
+                Arrival::SaysAgain
+                    if (playing.lane, lane) == (Lane::Outcome, Lane::Response)
+                        && playing.item.again =>
+                {
+                    self.cut(After::Never(UtteranceFate::Skipped), &mut wishes);
+                }
+                Arrival::SaysAgain
+                    if order::is_of_another(&playing.item.announcement, &announcement) =>
+                {
+                    self.cut(After::Never(UtteranceFate::Replaced), &mut wishes);
+                }
                 Arrival::SaysAgain => self.cut(After::Again(Place::default()), &mut wishes),
                 Arrival::Resumes => {
                     let at = playing.item.at;
