@@ -184,6 +184,7 @@ impl App {
                 announcer,
                 queue,
                 doing: Doing::default(),
+                ended: None,
                 answers: KeyResponses::default(),
                 holding: Holding::default(),
                 signals: Signals::new(voice),
@@ -256,7 +257,12 @@ impl App {
                 }
                 self.questions.note_said(&mut self.cx);
             }
-            Input::Drawn { showing, at } => self.questions.drawn(showing, at, &mut self.cx),
+            Input::Drawn { showing, at } => {
+                self.cx
+                    .answers
+                    .note_covered(showing == Showing::SideQuestion);
+                self.questions.drawn(showing, at, &mut self.cx);
+            }
             Input::Written { told, at } => self.questions.written(&told, at),
             Input::Deadline => {}
             Input::Terminate => {
