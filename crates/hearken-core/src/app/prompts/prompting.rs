@@ -175,19 +175,22 @@ impl Prompts {
         if let Some(agent) = &agent {
             cx.respond("prompt.to", &[("agent", Arg::Name(agent.clone()))]);
         }
-        cx.keep_prompt(text, agent.as_deref());
         self.check_command(whom.link, text, links, cx);
-        self.want_of(whom, Wish::Prompt(text.to_owned()), cx.now)
+        let wish = self.wish_of(whom, Wish::Prompt(text.to_owned()), cx.now);
+        vec![AppFact::Prompted(whom.link, wish, text.to_owned(), agent)]
     }
 
     /// Sends a wish to one of the agents behind a source.
     pub(super) fn want_of(&mut self, whom: &Conversation, wish: Wish, now: Now) -> AppFacts {
+        vec![AppFact::Wanted(whom.link, self.wish_of(whom, wish, now))]
+    }
+
+    fn wish_of(&mut self, whom: &Conversation, wish: Wish, now: Now) -> Wish {
         self.stuck.stir(whom.link, now);
-        let wish = match &whom.agent {
+        match &whom.agent {
             Some(agent) => Wish::Of(agent.clone(), Box::new(wish)),
             None => wish,
-        };
-        vec![AppFact::Wanted(whom.link, wish)]
+        }
     }
 
     /// Handles one of the two steps of stopping an agent's work.
