@@ -121,7 +121,8 @@ fn a_terminal_that_reads_nothing_answers_nothing(face: &str, accept: &str, confi
             );
             terminal.reply(true);
             // One round is enough: the terminal has read the question now.
-            terminal.let_pass(Duration::from_millis(4000));
+            // The second key may have been a letter of a word.
+            terminal.let_pass(Duration::from_millis(6000));
             terminal.press(accept);
             terminal.wait("to confirm");
             terminal.let_pass(Duration::from_millis(1500));

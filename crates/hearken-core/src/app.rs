@@ -186,6 +186,7 @@ impl App {
                 announcer,
                 queue,
                 doing: Activity::default(),
+                ended: None,
                 answers: KeyResponses::default(),
                 held_announcements: HeldAnnouncements::default(),
                 signals: Signals::new(voice),
@@ -265,11 +266,13 @@ impl App {
                 }
                 self.questions.note_said(&mut self.cx);
             }
-            Input::Drawn { showing, at } => self.questions.drawn(showing, at, &mut self.cx),
-            Input::Written {
-                announcement: told,
-                at,
-            } => self.questions.written(&told, at),
+            Input::Drawn { showing, at } => {
+                self.cx
+                    .answers
+                    .note_covered(showing == QuestionVisibility::SideQuestion);
+                self.questions.drawn(showing, at, &mut self.cx);
+            }
+            Input::Written { announcement, at } => self.questions.written(&announcement, at),
             Input::Deadline => {}
             Input::Terminate => {
                 let facts =

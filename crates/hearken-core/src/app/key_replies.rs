@@ -26,6 +26,8 @@ pub(super) struct KeyResponses {
     announcements: Vec<Arc<Announcement>>,
     /// Whether a question is shown.
     beside_question: bool,
+    /// Whether the last frame had no room for that question.
+    covers_question: bool,
 }
 
 impl KeyResponses {
@@ -37,6 +39,19 @@ impl KeyResponses {
     /// Notes whether a question is shown.
     pub(super) fn note_question(&mut self, shown: bool) {
         self.beside_question = shown;
+    }
+
+    /// Notes whether a frame had no room for the question that is shown.
+    pub(super) fn note_covered(&mut self, covered: bool) {
+        self.covers_question = covered;
+    }
+
+    /// Returns whether a danger, which nobody asked for, covers the question that is shown.
+    pub(super) fn hides_question(&self) -> bool {
+        let mut shown = self.announcements.iter();
+        self.beside_question
+            && self.covers_question
+            && shown.any(|shown| shown.kind == AnnouncementKind::Danger)
     }
 
     /// Handles an announcement: an answer is added, news may clear the area.

@@ -13,10 +13,15 @@ use crate::dialect::{DialectOutput, PersonRequest};
 use crate::link::{DeliveryFailure, Fault, LinkEvent, LinkId};
 use crate::session::{Change, ChangeKind, SessionEndEvent, SessionKey};
 
+use crate::announce::AnswerMethod;
+
 use super::key_input::scanning::{Prompting, ScanScene};
 use super::timers::{FiringRule, Timer, TimerTurn};
 use super::{App, Effect, Exit, LinkView};
 use super::{AppFact, AppFacts};
+
+/// What dialects say of a prompt that they do not take.
+const REFUSALS: [&str; 3] = ["prompt.nobody", "prompt.too_many", "prompt.only_heard"];
 
 impl App {
     /// Has facts handled, each with everything that follows from it before the next one.
@@ -43,6 +48,11 @@ impl App {
                     let facts = self.fleet.wanted(link, &wish, &self.links, &mut self.cx);
                     self.pass(facts);
                     self.want(link, &wish);
+                }
+                AppFact::Prompted(link, wish, text, agent) => {
+                    let facts = self.fleet.wanted(link, &wish, &self.links, &mut self.cx);
+                    self.pass(facts);
+                    self.prompt(link, &wish, &text, agent.as_deref());
                 }
                 AppFact::StopSent(whom, number) => {
                     self.prompts
@@ -108,8 +118,33 @@ impl App {
         )
     }
 
+    /// Sends a prompt. The history keeps it unless it is refused at once, and whoever listens hears that it is sent.
+    fn prompt(&mut self, link: LinkId, wish: &PersonRequest, text: &str, agent: Option<&str>) {
+        let wishes = self.links.want(link, wish, self.cx.now);
+        let answers = || {
+            wishes.iter().filter_map(|wish| match wish {
+                DialectOutput::Announce(phrase) => Some(phrase.key),
+                _ => None,
+            })
+        };
+        if !answers().any(|key| REFUSALS.contains(&key)) {
+            self.cx.keep_prompt(text, agent);
+        }
+        let by_ear = self.cx.has_voice() || self.cx.face.manner() == AnswerMethod::Lines;
+        if by_ear && agent.is_none() && answers().next().is_none() {
+            self.cx.answer_heard("prompt.sent", &[]);
+        }
+        self.carry_out_wish(link, wishes);
+    }
+
     fn want(&mut self, link: LinkId, wish: &PersonRequest) {
-        for wish in self.links.want(link, wish, self.cx.now) {
+        let wishes = self.links.want(link, wish, self.cx.now);
+        self.carry_out_wish(link, wishes);
+    }
+
+    /// Carries out what a dialect makes of a wish of the person.
+    fn carry_out_wish(&mut self, link: LinkId, wishes: Vec<DialectOutput>) {
+        for wish in wishes {
             match wish {
                 DialectOutput::Announce(phrase) => {
                     let args = self.links.told_args(link, &phrase, &self.cx);

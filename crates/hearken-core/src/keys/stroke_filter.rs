@@ -9,9 +9,6 @@
 //! For the same reason a key that comes again within [`REPEAT`] is marked as repeated: it may only be held, and a key
 //! that is only held neither answers nor takes anything back.
 //!
-//! Letters in quick succession may be a word, written to the agent without beginning a prompt. Such a key is
-//! marked, too; the same key once more is not, because the person means it.
-//!
 //! # Worked example
 //! With slow keys of 600 ms, `y` held for a second arrives at 0, 500, 530, 560, 590 and 620 ms: the press at 620 ms
 //! counts, and none after it until the key is released.
@@ -22,8 +19,6 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// Repeats of a held key come closer together than this, even the first one: keyboards wait 250 to 660 ms.
 const REPEAT: Duration = Duration::from_millis(700);
-/// Letters of a word come closer together than this, even from slow hands.
-const WORD: Duration = Duration::from_millis(1200);
 
 /// The filter's verdict on a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +38,8 @@ pub struct KeyPress {
     pub before: Option<Duration>,
     /// Whether it repeats the previous key so soon that the key may only be held.
     pub again: bool,
-    /// Whether it is a letter that follows another one so soon that both may belong to a word.
-    pub follows_letter: bool,
+    /// Whether it may be a letter of a word that is typed where none can be: the filter does not say so of any.
+    pub in_word: bool,
 }
 
 /// The filter of keys.
@@ -85,9 +80,6 @@ impl Filter {
         let chord = key.modifiers - KeyModifiers::SHIFT;
         let last = self.last.replace((code, now));
         let before = last.map(|(_, at)| at);
-        let follows_letter = chord.is_empty()
-            && is_letter(code)
-            && last.is_some_and(|(last, at)| is_letter(last) && last != code && now < at + WORD);
         let down = match key.kind {
             KeyEventKind::Release => std::mem::take(&mut self.down),
             KeyEventKind::Press | KeyEventKind::Repeat => self.down.replace((code, chord, now)),
@@ -109,7 +101,7 @@ impl Filter {
             KeyVerdict::Counts(KeyPress {
                 read: now,
                 before,
-                follows_letter,
+                in_word: false,
                 again: down || key.kind == KeyEventKind::Repeat,
             })
         }
@@ -140,18 +132,12 @@ impl Filter {
                 before: held.before,
                 // With slow keys, a key counts because it is held.
                 again: false,
-                // Nobody writes a word by holding each key down.
-                follows_letter: false,
+                in_word: false,
             })
         } else {
             KeyVerdict::Ignored
         }
     }
-}
-
-/// Returns whether a key can occur in the middle of written text.
-fn is_letter(code: KeyCode) -> bool {
-    matches!(code, KeyCode::Char(c) if c.is_alphabetic() || c == ' ')
 }
 
 /// Returns a letter in lower case: it is the same key with Shift or caps lock, which may come and go while it is held.
@@ -180,24 +166,8 @@ mod tests {
             read: ms(read),
             before: before.map(ms),
             again,
-            follows_letter: false,
+            in_word: false,
         })
-    }
-
-    #[test]
-    fn letters_that_soon_follow_each_other_are_marked() {
-        let follows = |keys: &[(char, u64)]| {
-            let mut filter = Filter::default();
-            let taken = keys.iter().map(|(c, at)| take(&mut filter, *c, *at));
-            match taken.last() {
-                Some(KeyVerdict::Counts(press)) => press.follows_letter,
-                other => panic!("{other:?}"),
-            }
-        };
-        assert!(follows(&[('c', 0), ('y', 900)]));
-        assert!(!follows(&[('c', 0), ('y', 1200)]));
-        assert!(!follows(&[('a', 0), ('.', 500), ('y', 900)]));
-        assert!(!follows(&[('c', 0), ('y', 500), ('y', 1250)]));
     }
 
     #[test]
@@ -234,13 +204,7 @@ mod tests {
         let mut filter = Filter::new(ms(300), Duration::ZERO);
         assert_eq!(take(&mut filter, 'y', 0), counts(0, None, false));
         assert_eq!(take(&mut filter, 'y', 299), KeyVerdict::Ignored);
-        let follows = KeyVerdict::Counts(KeyPress {
-            read: ms(350),
-            before: Some(ms(299)),
-            again: false,
-            follows_letter: true,
-        });
-        assert_eq!(take(&mut filter, 'n', 350), follows);
+        assert_eq!(take(&mut filter, 'n', 350), counts(350, Some(299), false));
         assert_eq!(take(&mut filter, 'n', 650), counts(650, Some(350), true));
     }
 

@@ -27,7 +27,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::mouse_report::MouseReport;
 use super::sequence::{self, Sequence};
 use super::stroke::{Stroke, TerminalInput};
-use super::torn_report::{TornAt, TornByte, TornReport};
+use super::torn_report::{self, TornAt, TornByte, TornReport};
 
 /// How long an ESC waits for the rest of a sequence before it counts as the key Escape, which must stop speech within
 /// 50 ms.
@@ -140,7 +140,11 @@ impl KeyReader {
             | State::Character { .. }
             | State::Paste { .. } => Some(self.last),
         };
-        for byte in bytes {
+        let headless = torn_report::headless(bytes, self.state == State::Ground);
+        if headless > 0 {
+            self.end(TerminalInput::Noise, now, &mut strokes);
+        }
+        for byte in bytes.iter().skip(headless) {
             self.byte(*byte, now, &mut strokes);
             self.last = now;
         }

@@ -7,6 +7,20 @@
 
 use std::time::Duration;
 
+/// Returns how many bytes at the beginning of a read are the rest of a report whose beginning was dropped, as what was
+/// typed ahead is: no hand is so fast. Only where something `begins`.
+pub(super) fn headless(bytes: &[u8], begins: bool) -> usize {
+    let is_part = |byte: &u8| matches!(byte, b'[' | b'<' | b';' | b'0'..=b'9');
+    let length = bytes.iter().take_while(|byte| is_part(byte)).count();
+    let parts = bytes.get(..length).unwrap_or_default();
+    let ends = matches!(bytes.get(length), Some(b'M' | b'm'));
+    let is_report = parts.iter().any(|byte| matches!(byte, b';' | b'<'));
+    match begins && ends && is_report {
+        true => length + 1,
+        false => 0,
+    }
+}
+
 /// How long the rest of a report is expected: after that, the keyboard belongs to the person again.
 const SOON: Duration = Duration::from_secs(5);
 
@@ -73,6 +87,23 @@ impl TornReport {
                 TornByte::Part
             }
             (_, _) => TornByte::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::headless;
+
+    #[test]
+    fn the_rest_of_a_report_is_found_wherever_its_beginning_was_dropped() {
+        for report in ["[<0;12;3M", "<64;1;1M", "0;12;3m", ";12;3M", "2;3M", ";3M"] {
+            assert_eq!(headless(report.as_bytes(), true), report.len(), "{report}");
+            let more = format!("{report}y");
+            assert_eq!(headless(more.as_bytes(), true), report.len(), "{report}");
+        }
+        for other in ["m", "M", "3M", "[M", "12", ";;y", "<", "a;3M", ""] {
+            assert_eq!(headless(other.as_bytes(), true), 0, "{other}");
         }
     }
 }

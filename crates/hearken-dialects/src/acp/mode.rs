@@ -150,11 +150,11 @@ impl Acp {
         // If all modes ask the same, they differ in something else.
         let setting = self.settings.mode().filter(|_| asks.is_none()).cloned();
         let Some(setting) = setting else {
-            let key = match asks {
-                Some(_) => oversight::who_decides(self.agent_name(), asks),
-                None => oversight::not_known(self.agent_name()),
-            };
-            cx.out.push(DialectOutput::Announce(key));
+            // That it is not known matters once the agent changes something unasked.
+            cx.out.push(match asks {
+                Some(_) => DialectOutput::Announce(oversight::who_decides(self.agent_name(), asks)),
+                None => DialectOutput::Detail(oversight::not_known(self.agent_name())),
+            });
             return self.note_unasked(asks, cx.out);
         };
         let more = self.mode.asks_more(&setting).map(str::to_owned);

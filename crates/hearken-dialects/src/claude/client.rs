@@ -231,7 +231,9 @@ impl Claude {
         }
         let Some(conversation) = self.conversation(&hook.conversation, harness, cx.out) else {
             if messages::asks(harness, event, body) {
-                cx.out.push(not_asked());
+                let full = Phrase::new("claude.not_followed");
+                let most = PhraseArg::Name(MOST.to_string());
+                cx.out.push(DialectOutput::Announce(full.with("n", most)));
             }
             return;
         };

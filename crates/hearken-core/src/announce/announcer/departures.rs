@@ -13,24 +13,28 @@ use crate::announce::words::segment::Segment;
 
 impl Announcer {
     /// Returns an anomaly's detail: a name or number from the wire, or a finding of hearken's own.
-    fn anomaly_detail(&self, anomaly: &Anomaly) -> String {
+    fn anomaly_detail(&self, anomaly: &Anomaly, level: Verbosity) -> String {
         match &anomaly.detail {
-            AnomalyDetail::Finding(finding) => self.phrases.finding_in_full(finding),
+            AnomalyDetail::Finding(finding) if level == Verbosity::Detailed => {
+                self.phrases.finding_in_full(finding)
+            }
+            AnomalyDetail::Finding(finding) => self.phrases.finding(finding),
             AnomalyDetail::Name(name) if name.is_empty() => String::new(),
             AnomalyDetail::Name(name) => self.phrases.name_of(name).into_owned(),
         }
     }
 
     pub(super) fn anomaly(&self, change: &Change, anomaly: &Anomaly) -> Draft {
-        let detail = self.anomaly_detail(anomaly);
+        let level = self.verbosity_of(change.key.link);
+        let detail = self.anomaly_detail(anomaly, level);
         let what = self.phrases.departure(anomaly.kind, detail);
         let args = [
             ("section", Arg::own(anomaly.kind.section())),
             ("what", Arg::own(what)),
         ];
-        let segments = self.fill("anomaly", self.verbosity_of(change.key.link), &args);
+        let segments = self.fill("anomaly", level, &args);
         let aloud = if anomaly.first {
-            loudness(anomaly.kind, self.verbosity_of(change.key.link))
+            loudness(anomaly.kind, level)
         } else {
             Presentation::Kept
         };
@@ -49,7 +53,11 @@ impl Announcer {
     pub(super) fn unasked(&self, change: &Change) -> Draft {
         let args = [("agent", Arg::Name(change.agent.to_string()))];
         let level = self.verbosity_of(change.key.link);
-        let segments = self.fill("oversight.unasked", level, &args);
+        let key = match self.manner {
+            AnswerMethod::Keys => "oversight.unasked.keys",
+            AnswerMethod::Lines | AnswerMethod::Program => "oversight.unasked.lines",
+        };
+        let segments = self.fill(key, level, &args);
         Draft::new(Class::Outcome, AnnouncementKind::Hint, segments)
     }
 

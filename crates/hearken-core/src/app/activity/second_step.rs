@@ -12,6 +12,36 @@ use crate::session::QuestionId;
 /// The second step counts only this long after the first: a burst of keys is not a decision.
 const APART: Duration = Duration::from_millis(150);
 
+/// How long the key of a second step may still come that is no longer due.
+const LATE: Duration = Duration::from_secs(60);
+
+/// A second step that did not come.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::app) struct EndedStep {
+    question: QuestionId,
+    at: Duration,
+}
+
+impl EndedStep {
+    /// Notes that a second step ended without its key.
+    pub(in crate::app) fn new(step: &SecondStep, at: Duration) -> Self {
+        Self {
+            question: step.question,
+            at,
+        }
+    }
+
+    /// Returns the question that it belonged to.
+    pub(in crate::app) fn question(&self) -> QuestionId {
+        self.question
+    }
+
+    /// Returns whether its key may still come.
+    pub(in crate::app) fn is_recent(&self, now: Duration) -> bool {
+        now < self.at + LATE
+    }
+}
+
 /// An answer whose second step is due.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::app) struct SecondStep {

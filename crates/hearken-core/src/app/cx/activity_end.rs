@@ -10,7 +10,7 @@ use crate::keys::{Command, Mode};
 use crate::session::{Question, QuestionId};
 
 use super::AppCx;
-use crate::app::activity::second_step::SecondStep;
+use crate::app::activity::second_step::{EndedStep, SecondStep};
 use crate::app::{Activity, AnswerOrigin};
 
 impl AppCx {
@@ -28,11 +28,18 @@ impl AppCx {
             return;
         };
         let n = Arg::own(step.question().0);
+        self.ended = Some(EndedStep::new(step, self.now.monotonic));
         self.doing = Activity::Watching;
         let time = Arg::Own(self.announcer.time(patience));
         // Key replies about this step no longer apply.
         self.answers.clear();
         self.respond("reply.step_over", &[("n", n), ("time", time)]);
+    }
+
+    /// Returns the second step that ended without its key a moment ago, so that the key may still come.
+    pub(in crate::app) fn ended_step(&self) -> Option<&EndedStep> {
+        let ended = self.ended.as_ref();
+        ended.filter(|step| step.is_recent(self.now.monotonic))
     }
 
     fn patience(&self) -> Duration {
@@ -52,6 +59,9 @@ impl AppCx {
             | Activity::Quitting
             | Activity::Leaving(_) => return,
         };
+        if let Some(step) = self.doing.second_step() {
+            self.ended = Some(EndedStep::new(step, self.now.monotonic));
+        }
         self.doing = Activity::Watching;
         // Key replies about this step no longer apply.
         self.answers.clear();
@@ -93,6 +103,7 @@ impl AppCx {
                         Some(Command::Stop | Command::Escape | Command::StopTurn)
                     )
             }
+            Mode::Help if !is_line => self.goes_on_from_help(command),
             Mode::Watching
             | Mode::Confirming(_)
             | Mode::Editing(_)
@@ -103,6 +114,25 @@ impl AppCx {
             | Mode::Prompting(_)
             | Mode::Help => true,
         }
+    }
+
+    /// Closes the help for any command that does not belong to it, and returns whether the command runs. A question that
+    /// the help hid is not answered, and people close such a screen by its key for quitting.
+    fn goes_on_from_help(&mut self, command: Option<&Command>) -> bool {
+        let Some(command) = command else { return true };
+        if command.stays_in_help() {
+            return true;
+        }
+        self.doing = Activity::Watching;
+        let hides = self.sessions.open_questions().next().is_some();
+        if command.answers() && hides {
+            self.respond("help.closed.unanswered", &[]);
+        } else if matches!(command, Command::Back | Command::Quit | Command::Leave) {
+            self.respond("help.closed", &[]);
+        } else {
+            return true;
+        }
+        false
     }
 
     /// Leaves the current activity; returns a prompt that was being typed.

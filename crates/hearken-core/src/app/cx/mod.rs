@@ -24,6 +24,7 @@ use crate::protocol::Now;
 use crate::session::{Question, QuestionBody, QuestionId, SessionKey, Sessions};
 
 use super::activity::Activity;
+use super::activity::second_step::EndedStep;
 use super::effect::{Effect, LinkOrder};
 use super::face::Face;
 use super::fault_words::fault_told;
@@ -43,6 +44,8 @@ pub(super) struct AppCx {
     pub(super) queue: SpeechQueue,
     /// What the person is doing.
     pub(super) doing: Activity,
+    /// The last second step that ended without its key.
+    pub(super) ended: Option<EndedStep>,
     /// The answers to the last key.
     pub(super) answers: KeyResponses,
     /// What waits to be written or spoken.
@@ -138,10 +141,10 @@ impl AppCx {
 
     /// Answers a key or a line with words that are not news and do not enter the history.
     pub(super) fn answer_aside(&mut self, words: Vec<Segment>) {
-        let told = self
-            .announcer
-            .aside(Class::Response, AnnouncementKind::Reply, words, self.now);
-        self.emit(told);
+        let response =
+            self.announcer
+                .aside(Class::Response, AnnouncementKind::Reply, words, self.now);
+        self.emit(response);
     }
 
     /// Answers a key or a line with words that quote agents; they are not news and do not enter the history.
@@ -154,6 +157,17 @@ impl AppCx {
     pub(super) fn keep_prompt(&mut self, text: &str, agent: Option<&str>) {
         let prompt = self.announcer.keep_prompt(text, agent, self.now);
         self.emit(prompt);
+    }
+
+    /// Answers a key or a line by ear only.
+    pub(super) fn answer_heard(&mut self, key: &str, args: &Args<'_>) {
+        let words = self.words(key, args);
+        let response =
+            self.announcer
+                .aside(Class::Response, AnnouncementKind::Reply, words, self.now);
+        let mut response = Arc::unwrap_or_clone(response);
+        response.aloud = Presentation::Heard;
+        self.emit(Arc::new(response));
     }
 
     /// Answers a key or a line on the screen only.

@@ -1,22 +1,24 @@
 //! Input from the person's hands: keys, switches and pastes.
 //!
-//! The folder: this struct and `scan_state` hold the key assignments and when the hands were last active; `key_presses`
-//! and `scanning` turn input into commands, which `App` carries out. Not here: the tables of keys (`keys`), what a key
-//! does to a line (`typing`).
+//! The folder: this struct and `scan_state` hold the key assignments and when the key_input were last active; `key_presses`
+//! and `scanning` turn input into commands, which `App` carries out; `typed_words` tells words from keys. Not here: the
+//! tables of keys (`keys`), what a key does to a line (`typing`).
 
 mod key_presses;
 pub(super) mod scan_state;
 pub(super) mod scanning;
+mod typed_words;
 
 use std::time::Duration;
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::KeyEvent;
 
-use crate::announce::AnnouncementId;
-use crate::keys::{Command, Filter, KeyPress, KeyVerdict, Keymap, Mode};
+use crate::announce::{AnnouncementId, Segment};
+use crate::keys::{Filter, KeyPress, KeyVerdict, Keymap, Mode};
 use crate::session::QuestionId;
 
 use scan_state::Scanning;
+use typed_words::TypedWords;
 
 /// The key assignments, and when the hands were last active.
 #[derive(Debug)]
@@ -26,8 +28,12 @@ pub(super) struct KeyInput {
     scanning: Scanning,
     /// When input other than a key was last read.
     last: Option<Duration>,
-    /// Whether the last keys were letters that may be a word.
-    is_in_word: bool,
+    /// When the last key was read, if it was a digit.
+    digit: Option<Duration>,
+    /// The letters pressed a moment ago, which may be a word.
+    words: TypedWords,
+    /// The words that said what was changed by keys that may prove to be the first letters of a word.
+    changes: Vec<Segment>,
 }
 
 impl KeyInput {
@@ -38,7 +44,9 @@ impl KeyInput {
             filter,
             scanning,
             last: None,
-            is_in_word: false,
+            digit: None,
+            words: TypedWords::default(),
+            changes: Vec::new(),
         }
     }
 
@@ -80,34 +88,6 @@ impl KeyInput {
             before: press.before.max(self.last),
             ..press
         })
-    }
-
-    /// Returns whether a key may continue a word that was typed without an open line: it follows letters, at
-    /// least one of which was not for a question. A person who stops speech or hears details often answers at
-    /// once.
-    fn continues_word(
-        &mut self,
-        press: KeyPress,
-        key: KeyEvent,
-        command: Option<&Command>,
-    ) -> bool {
-        let is_for_question = matches!(
-            command,
-            Some(
-                Command::Accept(_)
-                    | Command::Reject(..)
-                    | Command::RejectBecause(_)
-                    | Command::Answer(..)
-                    | Command::Choose(..)
-                    | Command::Details(_)
-                    | Command::NextQuestion
-                    | Command::Stop
-            )
-        );
-        let continues = press.follows_letter && self.is_in_word;
-        let is_letter = matches!(key.code, KeyCode::Char(c) if c.is_alphabetic() || c == ' ');
-        self.is_in_word = is_letter && (continues || !is_for_question);
-        continues
     }
 
     /// Notes activity of the hands other than a key.

@@ -61,6 +61,11 @@ pub(in crate::app) struct ScanScene {
 }
 
 impl ScanScene {
+    /// Returns whether any agent takes prompts.
+    pub(super) fn takes_prompts(self) -> bool {
+        self.prompting != Prompting::Never
+    }
+
     pub(in crate::app) fn new(
         shown: Option<QuestionId>,
         meant: usize,

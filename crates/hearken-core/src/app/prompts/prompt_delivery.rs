@@ -86,14 +86,14 @@ impl Prompts {
         };
         let meant = match number {
             Some(number) => {
-                let whom = self.conversation_with(number, links, cx);
-                if whom.is_none() {
+                let conversation = self.conversation_with(number, links, cx);
+                if conversation.is_none() {
                     self.no_such_conversation(number, cx);
                     return Vec::new();
                 }
-                whom.filter(|whom| {
+                conversation.filter(|conversation| {
                     links
-                        .get(whom.link)
+                        .get(conversation.link)
                         .is_some_and(|it| it.connection().takes_prompts)
                 })
             }
@@ -101,7 +101,7 @@ impl Prompts {
                 .prompted_link(false, links, cx)
                 .map(|link| self.meant_on(link, links, cx)),
         };
-        let Some(whom) = meant else {
+        let Some(conversation) = meant else {
             let key = match number.is_some() || self.chosen_link().is_some() {
                 _ if self.is_only_heard(links) => "prompt.only_heard",
                 true => "prompt.not_this",
@@ -112,11 +112,13 @@ impl Prompts {
         };
         match text {
             Some(text) if text.trim().is_empty() => cx.respond("prompt.lines", &[]),
-            Some(text) => return self.send_prompt(&whom, &text, links, cx),
+            Some(text) => return self.send_prompt(&conversation, &text, links, cx),
             None => {
                 self.earlier.begin();
-                let agent = self.name_of_prompted(&whom, links, cx).unwrap_or_default();
-                cx.doing = Activity::prompting(whom);
+                let agent = self
+                    .name_of_prompted(&conversation, links, cx)
+                    .unwrap_or_default();
+                cx.doing = Activity::prompting(conversation);
                 cx.respond("prompt.editing", &[("agent", Arg::Name(agent))]);
             }
         }
@@ -178,24 +180,40 @@ impl Prompts {
         if let Some(agent) = &agent {
             cx.respond("prompt.to", &[("agent", Arg::Name(agent.clone()))]);
         }
-        cx.keep_prompt(text, agent.as_deref());
         self.check_command(conversation.link, text, links, cx);
-        self.want_of(conversation, PersonRequest::Prompt(text.to_owned()), cx.now)
+        let wish = self.wish_of(conversation, PersonRequest::Prompt(text.to_owned()), cx.now);
+        vec![AppFact::Prompted(
+            conversation.link,
+            wish,
+            text.to_owned(),
+            agent,
+        )]
     }
 
-    /// Sends a request to one of the agents behind a source.
+    /// Sends a wish to one of the agents behind a source.
     pub(super) fn want_of(
         &mut self,
         conversation: &Conversation,
         wish: PersonRequest,
         now: Now,
     ) -> AppFacts {
+        vec![AppFact::Request(
+            conversation.link,
+            self.wish_of(conversation, wish, now),
+        )]
+    }
+
+    fn wish_of(
+        &mut self,
+        conversation: &Conversation,
+        wish: PersonRequest,
+        now: Now,
+    ) -> PersonRequest {
         self.stuck.stir(conversation.link, now);
-        let wish = match &conversation.agent {
+        match &conversation.agent {
             Some(agent) => PersonRequest::ForAgent(agent.clone(), Box::new(wish)),
             None => wish,
-        };
-        vec![AppFact::Request(conversation.link, wish)]
+        }
     }
 
     /// Handles one of the two steps of stopping an agent's work.
@@ -208,28 +226,28 @@ impl Prompts {
     ) -> AppFacts {
         let meant = match number {
             Some(number) => {
-                let whom = self.conversation_with(number, links, cx);
-                if whom.is_none() {
+                let conversation = self.conversation_with(number, links, cx);
+                if conversation.is_none() {
                     self.stopping.forget();
                     self.no_such_conversation(number, cx);
                     return Vec::new();
                 }
-                let busy = |whom: &Conversation| {
-                    let view = links.get(whom.link);
+                let busy = |conversation: &Conversation| {
+                    let view = links.get(conversation.link);
                     view.is_some_and(|view| view.connection().in_turn)
                 };
-                whom.filter(busy)
+                conversation.filter(busy)
             }
             None => self
                 .prompted_link(true, links, cx)
                 .map(|link| self.meant_on(link, links, cx)),
         };
-        let Some(whom) = meant else {
+        let Some(conversation) = meant else {
             self.stopping.forget();
             let prompted = match number {
                 Some(number) => self
                     .conversation_with(number, links, cx)
-                    .map(|whom| whom.link),
+                    .map(|conversation| conversation.link),
                 None => self.prompted_link(false, links, cx),
             };
             let never = prompted.and_then(|link| links.get(link));
@@ -256,7 +274,7 @@ impl Prompts {
             AnswerOrigin::Begun => false,
         };
         if let Some(facts) = is_press
-            .then(|| self.stop_again(&whom, links, cx))
+            .then(|| self.stop_again(&conversation, links, cx))
             .flatten()
         {
             self.stopping.forget();
@@ -264,26 +282,30 @@ impl Prompts {
         }
         let second = match by {
             // A key that is held down is not a decision.
-            AnswerOrigin::Key(press) => !press.again && self.stopping.key(&whom, press.read),
-            AnswerOrigin::Line { read } => self.stopping.line(&whom, read),
+            AnswerOrigin::Key(press) => {
+                !press.again && self.stopping.key(&conversation, press.read)
+            }
+            AnswerOrigin::Line { read } => self.stopping.line(&conversation, read),
             AnswerOrigin::Begun => false,
         };
         if !second {
             let only_leaves = links
-                .get(whom.link)
+                .get(conversation.link)
                 .is_some_and(|view| view.connection().is_only_left);
             let key = match only_leaves {
                 true => (cx.face).pick("stop_turn.leave.keys", "stop_turn.leave.lines"),
                 false => (cx.face).pick("stop_turn.first.keys", "stop_turn.first.lines"),
             };
-            let agent = self.name_of_prompted(&whom, links, cx).unwrap_or_default();
+            let agent = self
+                .name_of_prompted(&conversation, links, cx)
+                .unwrap_or_default();
             let number = number.map(|number| number.to_string()).unwrap_or_default();
             let args = [("agent", Arg::Name(agent)), ("n", Arg::Own(number))];
             cx.respond(key, &args);
             return Vec::new();
         }
-        let mut facts = self.want_of(&whom, PersonRequest::Stop, cx.now);
-        facts.push(AppFact::StopSent(whom, number));
+        let mut facts = self.want_of(&conversation, PersonRequest::Stop, cx.now);
+        facts.push(AppFact::StopSent(conversation, number));
         facts
     }
 }

@@ -96,7 +96,7 @@ impl Questions {
             return Some(NotArmedReason::Keys);
         }
         // A second step follows a letter, too: the first step.
-        if press.follows_letter && !is_second_step {
+        if press.in_word && !is_second_step {
             return Some(NotArmedReason::Word);
         }
         match self.before_the_person(question, senses.manner) {

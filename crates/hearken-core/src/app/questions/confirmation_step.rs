@@ -7,7 +7,7 @@ use crate::session::{AnswerReach, Question};
 use super::Questions;
 use super::answer_commands::contrary;
 use super::gate::Meant;
-use crate::app::activity::second_step::SecondStep;
+use crate::app::activity::second_step::{EndedStep, SecondStep};
 use crate::app::{Activity, AnswerOrigin, AppCx, AppFacts};
 
 impl Questions {
@@ -96,6 +96,9 @@ impl Questions {
         cx: &mut AppCx,
     ) -> AppFacts {
         let Some(step) = cx.doing.second_step() else {
+            if self.tell_ended(number, cx) {
+                return Vec::new();
+            }
             // Without a first step there is nothing to confirm; the person hears what the question needs.
             if let Some(question) = self.ready(number, Meant::Confirm, by, cx) {
                 let keys = cx.announcer.keys(&question);
@@ -116,5 +119,20 @@ impl Questions {
             return Vec::new();
         };
         self.send(&question, answer, named, cx)
+    }
+
+    /// Announces that the second step that is confirmed is over, and how to begin again; returns `false` if none was
+    /// open a moment ago.
+    fn tell_ended(&self, number: Option<u64>, cx: &mut AppCx) -> bool {
+        let ended = cx.ended_step().map(EndedStep::question);
+        let meant = ended.filter(|id| number.is_none_or(|number| number == id.0));
+        let question = meant.and_then(|id| cx.sessions.shared(id));
+        let Some(question) = question.filter(|question| question.is_answerable()) else {
+            return false;
+        };
+        let n = ("n", Arg::own(question.id.0));
+        let keys = ("keys", Arg::Own(cx.announcer.keys(&question)));
+        cx.tell_about(Class::Response, &question, "reply.step_ended", &[n, keys]);
+        true
     }
 }

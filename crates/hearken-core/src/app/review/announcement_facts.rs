@@ -45,7 +45,13 @@ impl Review {
             says || !facts.attached().changes.is_empty()
         };
         let Some(told) = self.with_facts(known, cx) else {
-            cx.respond("reply.no_question", &[]);
+            cx.respond(
+                match self.at() {
+                    Some(_) => "review.no_more",
+                    None => "reply.no_question",
+                },
+                &[],
+            );
             return;
         };
         let agent = told.agent.as_deref().unwrap_or_default();

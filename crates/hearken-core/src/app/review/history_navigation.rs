@@ -113,7 +113,13 @@ impl Review {
             return;
         }
         match self.at() {
-            Some(_) => self.show_page(by),
+            Some(_) => {
+                self.show_page(by);
+                // A screen shows the part; by ear, all of it was said.
+                if cx.has_voice() {
+                    cx.answer_heard("review.all", &[]);
+                }
+            }
             None => match last_told(cx.announcer.history()).cloned() {
                 Some(told) => {
                     self.look_at(told.id);

@@ -181,3 +181,29 @@ fn a_danger_stays_beside_the_next_question_until_a_key_is_pressed() {
     stage.press('d');
     assert!(!shows(&stage));
 }
+
+#[test]
+fn a_question_that_a_danger_covers_takes_a_key_to_be_seen_and_another_to_be_answered() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.wait(700);
+    stage.press('n');
+    stage.event(
+        "tool.invoked",
+        json!({"tool": "send_email", "tool_call_id": "call_1", "summary_normal": "Sending."}),
+    );
+    stage.event(
+        "tool.completed",
+        json!({"tool": "send_email", "tool_call_id": "call_1", "status": "success", "summary_normal": "Sent."}),
+    );
+    stage.ask("rpl_2");
+    stage.wait(3000);
+    stage.draw(QuestionVisibility::SideQuestion);
+    let sent = stage.sent.len();
+    stage.press('y');
+    assert_eq!(stage.sent.len(), sent, "{:?}", stage.lines);
+    stage.draw(QuestionVisibility::SideQuestion);
+    stage.wait(700);
+    stage.press('y');
+    assert_eq!(stage.sent.len(), sent + 1, "{:?}", stage.lines);
+}

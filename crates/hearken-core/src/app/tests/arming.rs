@@ -14,7 +14,7 @@ fn an_early_key_is_swallowed_and_told() {
     assert!(stage.sent.is_empty());
     assert!(stage.heard("Not yet"));
     stage.wait(399);
-    stage.press('z');
+    stage.code(KeyCode::F(5));
     stage.wait(399);
     stage.press('y');
     assert!(stage.sent.is_empty(), "each key starts the wait again");
@@ -44,7 +44,7 @@ fn high_risk_takes_two_steps_and_any_other_key_leaves_it_open() {
     stage.wait(500);
     stage.press('c');
     assert!(stage.sent.is_empty());
-    stage.wait(1200);
+    stage.wait(5000);
     stage.press('y');
     assert!(stage.sent.is_empty());
     assert!(stage.heard("to confirm"));
@@ -54,7 +54,7 @@ fn high_risk_takes_two_steps_and_any_other_key_leaves_it_open() {
     stage.wait(500);
     stage.press('c');
     assert!(stage.sent.is_empty(), "the first step was undone");
-    stage.wait(1200);
+    stage.wait(2000);
     stage.press('y');
     stage.wait(500);
     stage.press('c');
@@ -291,6 +291,37 @@ fn a_question_closes_the_help_that_would_hide_it() {
     stage.wait(500);
     stage.press('y');
     assert!(stage.sent.is_empty(), "the help is open");
+    assert!(
+        stage.heard("Help is closed. Nothing was answered"),
+        "{:?}",
+        stage.lines
+    );
+    stage.wait(700);
+    stage.press('y');
+    assert_eq!(stage.decision(), Some("accept"), "{:?}", stage.lines);
+}
+
+#[test]
+fn a_key_that_the_help_names_acts_or_says_that_it_only_closed_the_help() {
+    let pressed = |code: KeyCode| {
+        let mut stage = Stage::new(KEYS);
+        stage.press('?');
+        stage.lines.clear();
+        stage.code(code);
+        (stage.app.mode(), stage.lines, stage.quit)
+    };
+    let (mode, ..) = pressed(KeyCode::Char('/'));
+    assert_eq!(mode, Mode::Searching);
+    let (mode, lines, _) = pressed(KeyCode::Char('k'));
+    assert_eq!(mode, Mode::Watching);
+    assert!(lines[0].contains("urgent"), "{lines:?}");
+    let (_, lines, _) = pressed(KeyCode::Char('y'));
+    assert_eq!(lines, ["No question is open."]);
+    for code in [KeyCode::Char('q'), KeyCode::Char('x'), KeyCode::Enter] {
+        let (mode, lines, quit) = pressed(code);
+        assert_eq!((mode, quit), (Mode::Watching, None), "{code:?}");
+        assert_eq!(lines, ["Help is closed."], "{code:?}");
+    }
 }
 
 #[test]

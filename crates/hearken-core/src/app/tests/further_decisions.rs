@@ -28,7 +28,7 @@ fn a_decision_of_the_producers_own_takes_a_number_and_the_second_step() {
     assert!(stage.sent.is_empty());
     assert!(stage.heard("Press c to confirm the answer accept always: Send rpl_1"));
     stage.wait(500);
-    stage.press('z');
+    stage.code(KeyCode::F(5));
     assert!(stage.heard("Not confirmed"));
     stage.wait(500);
     stage.press('c');

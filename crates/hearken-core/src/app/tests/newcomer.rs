@@ -24,6 +24,11 @@ fn a_second_step_that_comes_long_after_accepts_nothing() {
         assert!(stage.heard("The second step did not come within 1 minute"));
         enter(&mut stage, 'c');
         assert!(stage.sent.is_empty(), "a stray second step");
+        let last = stage.lines.last().unwrap();
+        assert!(
+            last.starts_with("Question 1 is no longer being confirmed. Begin again: y"),
+            "{last}"
+        );
         stage.wait(1200);
         enter(&mut stage, 'y');
         stage.wait(500);
@@ -118,6 +123,7 @@ fn a_source_that_was_left_takes_its_sessions_and_questions_along() {
     let status = stage.lines.last().unwrap().clone();
     assert!(!status.contains("question"), "{status}");
     assert!(!status.contains("waiting"), "{status}");
+    stage.wait(600);
     stage.press('q');
     assert_eq!(stage.quit, Some(Exit::Clean), "nothing is asked");
 }

@@ -395,3 +395,25 @@ fn how_to_be_asked_is_said_for_the_persons_way_of_giving_commands() {
         assert!(stage.heard(hint), "{:?}", stage.lines);
     }
 }
+
+#[test]
+fn whoever_listens_hears_that_a_prompt_is_sent_and_none_that_is_refused_is_kept() {
+    let mut stage = Stage::agent(PIPE, Config::default());
+    stage.type_line("> do it");
+    assert!(stage.heard("Sent."), "{:?}", stage.lines);
+    stage.lines.clear();
+    for n in 0..100 {
+        stage.type_line(&format!("> and {n}"));
+    }
+    assert!(!stage.heard("Sent."), "it waits");
+    assert!(stage.heard("This was not sent."), "{:?}", stage.lines);
+    let kept = |text: &str| {
+        let mut history = stage.app.history().iter();
+        history.any(|told| told.text() == text)
+    };
+    assert!(kept("and 0"));
+    assert!(!kept("and 99"));
+    let mut seen = Stage::agent(KEYS, Config::default());
+    seen.type_prompt("do it");
+    assert!(!seen.heard("Sent."), "{:?}", seen.lines);
+}

@@ -46,7 +46,7 @@ fn a_whole_turn_is_read_back_to_the_last_answer() {
         stage.lines
     );
     stage.ask("rpl_1");
-    stage.wait(1200);
+    stage.wait(2000);
     stage.press('n');
     stage.chunk("Fourth. ");
     stage.press('w');
@@ -239,6 +239,7 @@ fn an_answer_to_a_key_goes_with_the_next_one_with_what_is_urgent_and_with_news_w
     assert_eq!(answer(&stage), ["Nothing is being said."]);
     stage.press('r');
     assert_eq!(answer(&stage), ["One."]);
+    stage.wait(600);
     stage.press('v');
     assert_eq!(answer(&stage), ["Verbosity: detailed."]);
     stage.chunk("Two. ");
@@ -254,4 +255,25 @@ fn an_answer_to_a_key_goes_with_the_next_one_with_what_is_urgent_and_with_news_w
     stage.wait(11_000);
     stage.chunk("Four. ");
     assert_eq!(answer(&stage).len(), 1, "news wait behind a question");
+}
+
+#[test]
+fn by_ear_the_end_of_an_entry_and_of_what_is_known_of_it_is_said() {
+    let options = Options {
+        voice: SpeechMode::Speak,
+        ..KEYS
+    };
+    let mut stage = Stage::new(options);
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.wait(1000);
+    stage.code(KeyCode::Up);
+    stage.wait(1000);
+    stage.lines.clear();
+    stage.press('d');
+    assert_eq!(stage.lines, ["No more is known of this entry."]);
+    stage.wait(1000);
+    stage.press('.');
+    let last = stage.app.answers().last().unwrap();
+    assert_eq!(last.text(), "That is all of it.");
+    assert_eq!(last.aloud, Presentation::Heard, "a screen shows the part");
 }

@@ -271,10 +271,19 @@ struct Rules {
     last_key: u64,
     /// The last key and its time: the same key again within 700 ms may just be held down.
     held: Option<(KeyCode, u64)>,
-    /// Whether the last letters may be a word: each came within 1.2 seconds of the previous one, and one was
-    /// not for the question.
-    in_word: bool,
+    /// Whether a second step was ever open: then its key is no word's letter.
+    confirmed: bool,
+    /// The letters pressed, their times, and what each was for.
+    letters: Vec<(char, u64, Use)>,
     answer: Option<&'static str>,
+}
+
+/// What a letter is for: the question, looking at something, or neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Question,
+    Look,
+    Neither,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,12 +308,15 @@ impl Rules {
         };
         let held = self.held.replace((key, now));
         let again = held.is_some_and(|(last, at)| last == key && now < at + 700);
-        let letter_of = |key| matches!(key, KeyCode::Char(c) if c.is_alphabetic() || c == ' ');
-        let soon = held.is_some_and(|(last, at)| letter_of(last) && last != key && now < at + 1200);
-        let in_word = soon && self.in_word && letter_of(key);
-        self.in_word = letter_of(key) && (in_word || !self.is_for_question(key));
+        let (in_word, is_word) = self.word(key, now);
         let armed = now >= self.shown + 400 && now >= self.last_key + 400 && !again && !in_word;
         self.last_key = now;
+        if is_word {
+            if let Where::Confirming(_) = self.mode {
+                self.mode = Where::Watching;
+            }
+            return;
+        }
         if again && matches!(self.mode, Where::Confirming(_)) {
             return;
         }
@@ -350,20 +362,77 @@ impl Rules {
             },
             Where::Help => match code {
                 // These scroll the help, or announce something beside it.
-                KeyCode::Up | KeyCode::Down | KeyCode::Char('t') => Where::Help,
-                _ => Where::Watching,
+                KeyCode::Up | KeyCode::Down => Where::Help,
+                _ => match letter {
+                    Some('t') => Where::Help,
+                    Some('/') => Where::Searching,
+                    Some('?') => Where::Watching,
+                    _ => {
+                        if code == KeyCode::Tab {
+                            self.shown = now;
+                        }
+                        Where::Watching
+                    }
+                },
             },
             Where::Leaving => Where::Watching,
         };
     }
 
-    fn is_for_question(&self, key: KeyCode) -> bool {
-        match self.mode {
-            Where::Watching | Where::Confirming(_) | Where::Leaving => {
-                matches!(key, KeyCode::Char(c) if "yneaods".contains(c)) || key == KeyCode::Tab
-            }
-            Where::Reason(_) | Where::Searching | Where::Help => false,
+    /// Returns whether a key may be a letter of a word, and whether it is one of a word that is typed fluently.
+    fn word(&mut self, key: KeyCode, now: u64) -> (bool, bool) {
+        if let Where::Reason(_) | Where::Searching = self.mode {
+            self.letters.clear();
+            return (false, false);
         }
+        let last = self.letters.last().map(|(_, at, _)| now - at);
+        if last.is_some_and(|gap| gap >= 5000) {
+            self.letters.clear();
+        }
+        let letter = match key {
+            KeyCode::Char(c) if c.is_alphabetic() || c == ' ' => c,
+            KeyCode::Enter | KeyCode::Backspace => {
+                return (
+                    false,
+                    fluent(&self.letters) && last.is_some_and(|gap| gap < 2000),
+                );
+            }
+            _ => {
+                self.letters.clear();
+                return (false, false);
+            }
+        };
+        let confirmation_step = matches!(self.mode, Where::Confirming(_));
+        self.confirmed |= confirmation_step;
+        let used = match letter {
+            'y' | 'n' | 'd' => Use::Question,
+            'c' if confirmation_step || self.confirmed => Use::Question,
+            'e' | 'a' | 'o' | 's' | 't' | 'z' | 'q' | 'x' => Use::Look,
+            _ => Use::Neither,
+        };
+        let mut strays: Vec<char> = Vec::new();
+        let mut certain = fluent(&self.letters);
+        for (c, _, used) in &self.letters {
+            certain |= *used == Use::Neither;
+            if *used != Use::Question && !strays.contains(c) {
+                strays.push(*c);
+            }
+        }
+        let strayed = self
+            .letters
+            .iter()
+            .rev()
+            .find(|(_, _, used)| *used != Use::Question);
+        let soon = strayed.is_some_and(|(_, at, _)| now < at + 2000);
+        let in_word =
+            certain || strays.len() > 1 || strays.len() == 1 && strays[0] != letter && soon;
+        let types = fluent(&self.letters) && last.is_some_and(|gap| gap < 2000);
+        if used == Use::Question && !in_word {
+            self.letters.clear();
+            return (false, false);
+        }
+        self.letters.push((letter, now, used));
+        (in_word, types || fluent(&self.letters))
     }
 
     fn paste(&mut self, text: &str, now: u64) {
@@ -380,6 +449,28 @@ impl Rules {
         self.answer = Some(answer);
         Where::Watching
     }
+}
+
+/// Returns whether letters are in a word: three different ones followed each other fluently, and no pause came since.
+fn fluent(letters: &[(char, u64, Use)]) -> bool {
+    let mut types = false;
+    let mut different: Vec<char> = Vec::new();
+    let mut last = None;
+    for (letter, at, _) in letters {
+        let gap = last.map_or(u64::MAX, |last| at - last);
+        last = Some(*at);
+        if types && gap < 2000 {
+            continue;
+        }
+        if gap >= 500 {
+            different.clear();
+        }
+        if !different.contains(letter) {
+            different.push(*letter);
+        }
+        types = different.len() >= 3;
+    }
+    types
 }
 
 /// Slower sequences, in which keys do count: each ends as the rules prescribe; if that leaves the question
@@ -419,35 +510,38 @@ fn slower_sequences_end_as_the_rules_say() {
         let asked = dice.pick(&[Asked::Mild, Asked::Grave]);
         let token = format!("rpl_{run}");
         let early = dice.roll(3);
-        let mut held = None;
-        let mut early_word = false;
+        let mut keys = Vec::new();
         for _ in 0..early {
             let key = dice.pick(&['y', 'n', 'c', 'z']);
+            keys.push((key, stage.now.monotonic));
             stage.press(key);
-            let gap = dice.roll(300);
-            stage.wait(gap);
-            let soon = held.is_some_and(|(last, _)| last != KeyCode::Char(key));
-            early_word = soon && early_word || matches!(key, 'c' | 'z');
-            held = Some((KeyCode::Char(key), 10_000 - gap));
+            stage.wait(dice.roll(300));
         }
         ask(&mut stage, asked, &token);
         let start = stage.now.monotonic;
-        let at = |stage: &Stage| {
-            u64::try_from((stage.now.monotonic - start).as_millis()).unwrap() + 10_000
+        let at = |time: Duration| {
+            let after = u64::try_from((time + Duration::from_secs(10)).as_millis()).unwrap();
+            after - u64::try_from(start.as_millis()).unwrap()
         };
         let mut rules = Rules {
             two_steps: asked == Asked::Grave,
             mode: Where::Watching,
             shown: 10_000,
             last_key: 10_000,
-            held,
-            in_word: early_word,
+            held: keys
+                .last()
+                .map(|(key, time)| (KeyCode::Char(*key), at(*time))),
+            confirmed: false,
+            letters: vec![],
             answer: None,
         };
+        for (key, time) in keys {
+            rules.word(KeyCode::Char(key), at(time));
+        }
         for _ in 0..3 + dice.roll(8) {
-            // Times below and above the arming time, and around every step of a decision.
-            stage.wait(dice.pick(&[0, 20, 149, 150, 399, 400, 401, 700, 1200]));
-            let now = at(&stage);
+            // Shorter than the time of arming, longer, and around every step of a decision.
+            stage.wait(dice.pick(&[0, 20, 149, 150, 399, 400, 401, 700, 1200, 2000, 5000]));
+            let now = at(stage.now.monotonic);
             if dice.roll(10) == 0 {
                 stage.paste("y\nc");
                 rules.paste("y\nc", now);

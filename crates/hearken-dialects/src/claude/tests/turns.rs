@@ -246,7 +246,7 @@ fn conversations_are_bounded_and_what_rests_makes_room() {
     assert!(run.let_go(asked), "what can't be asked here is asked there");
     assert!(
         run.phrase_keys.contains(&"claude.too_many_conversations")
-            && run.phrase_keys.contains(&"claude.not_asked")
+            && run.phrase_keys.contains(&"claude.not_followed")
     );
     run.who = "s0";
     run.stops("Done.");

@@ -351,6 +351,18 @@ impl SpeechQueue {
                     self.impatient_at.get_or_insert(now + PATIENCE);
                 }
                 Preemption::Drops => self.give_way(Some(&announcement), &mut wishes),
+                // Whoever goes on pressing keys has heard its beginning twice; only an alert comes until it is heard.
+                Preemption::SaysAgain
+                    if (playing.lane, lane) == (Lane::Outcome, Lane::Response)
+                        && playing.item.again =>
+                {
+                    self.cut(CutOutcome::Never(UtteranceFate::Skipped), &mut wishes);
+                }
+                Preemption::SaysAgain
+                    if order::is_of_another(&playing.item.announcement, &announcement) =>
+                {
+                    self.cut(CutOutcome::Never(UtteranceFate::Replaced), &mut wishes);
+                }
                 Preemption::SaysAgain => {
                     self.cut(CutOutcome::Again(WordPlace::default()), &mut wishes)
                 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::lanes::{Lane, NEWS_LIFE};
 use super::{QueueItem, SpeechQueue, UtteranceFate, WaitingUtterance};
-use crate::announce::announcement::{AnnouncementKind, QuestionRelation, Weight};
+use crate::announce::announcement::{
+    Announcement, AnnouncementKind, Class, QuestionRelation, Weight,
+};
 
 /// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts need no bound
 /// here: sessions limit their questions, and every danger needs an event of its agent.
@@ -50,6 +52,15 @@ pub(super) fn alert_rank(kind: AnnouncementKind) -> u8 {
         | AnnouncementKind::Hint
         | AnnouncementKind::Heartbeat => 5,
     }
+}
+
+/// Returns whether an announcement is the outcome of an answer to another question than the one that is asked.
+pub(super) fn is_of_another(told: &Announcement, asks: &Announcement) -> bool {
+    let question = |told: &Announcement| told.about.map(|about| about.question());
+    told.class == Class::Outcome
+        && told.kind == AnnouncementKind::Reply
+        && matches!(asks.about, Some(QuestionRelation::Asks(_)))
+        && question(told) != question(asks)
 }
 
 impl SpeechQueue {
@@ -143,6 +154,10 @@ impl SpeechQueue {
                         WaitingUtterance::Fold(_) => false,
                     },
                 );
+                // "Sent." would be taken for the question that was asked since.
+                self.take_out(Lane::Outcome, UtteranceFate::Replaced, |waiting| {
+                    matches!(waiting, WaitingUtterance::Item(item) if is_of_another(&item.announcement, arriving))
+                });
                 let of_agent = |waiting: &WaitingUtterance| match waiting {
                     WaitingUtterance::Item(item) => {
                         item.announcement.kind == AnnouncementKind::State

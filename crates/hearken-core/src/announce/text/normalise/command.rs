@@ -11,7 +11,8 @@
 //! before it.
 //!
 //! # Worked example
-//! `rm -rf src /` is "rm dash rf src root", `rm -rf src/` is "rm dash rf src slash".
+//! `rm -rf src /` is "rm dash rf src root", `rm -rf src/` is "rm dash rf src slash", and `rm -rf src /etc` is "rm dash rf
+//! src space slash etc".
 
 use std::collections::BTreeMap;
 
@@ -242,8 +243,9 @@ impl<'a> CommandUnits<'a> {
             edge => edge,
         };
         let begins = !self.space.is_empty() || self.before == Spacing::Begin;
-        if c == '/' && begins {
-            // The name implies that a word begins with this sign.
+        let is_path = rest[length..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        if c == '/' && begins && !is_path {
+            // The folder above all: the name implies that a word begins with this sign.
             let root = self.words.root.clone().into_owned();
             self.space_before(Spacing::Slash, true);
             self.push(root, false);

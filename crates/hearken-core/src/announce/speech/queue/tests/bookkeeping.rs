@@ -130,3 +130,45 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn an_outcome_that_keys_cut_is_said_again_once() {
+    let mut rig = Rig::new();
+    rig.say(Lane::Outcome, "result");
+    for _ in 0..3 {
+        rig.say(Lane::Response, "entry");
+        rig.end();
+    }
+    rig.drain();
+    let times = rig.log.iter().filter(|text| *text == "result").count();
+    assert_eq!(times, 2, "{:?}", rig.log);
+}
+
+#[test]
+fn that_an_answer_was_sent_is_not_said_after_the_next_question() {
+    for playing in [false, true] {
+        let mut rig = Rig::new();
+        if !playing {
+            rig.say(Lane::Alert, "danger");
+        }
+        let mut sent = told(Lane::Outcome, "Sent.");
+        sent.kind = AnnouncementKind::Reply;
+        sent.about = Some(QuestionRelation::Concerns(QuestionId(1)));
+        rig.push(sent);
+        let mut question = told(Lane::Alert, "question 2");
+        question.kind = AnnouncementKind::Confirmation;
+        question.about = Some(QuestionRelation::Asks(QuestionId(2)));
+        rig.push(question);
+        rig.drain();
+        let asked = rig
+            .log
+            .iter()
+            .position(|text| text == "question 2")
+            .unwrap();
+        assert!(
+            !rig.log[asked..].contains(&"Sent.".to_owned()),
+            "{:?}",
+            rig.log
+        );
+    }
+}

@@ -16,6 +16,8 @@ fn a_command_sounds_like_what_it_is() {
     for (text, wanted) in [
         ("rm -rf src/", "rm dash rf src slash"),
         ("rm -rf src /", "rm dash rf src root"),
+        ("/w/notes.txt", "slash w slash notes dot txt"),
+        ("cat /w/notes.txt", "cat space slash w slash notes dot txt"),
         ("rm -rf ./*", "rm dash rf space dot slash star"),
         ("rm -rf . /*", "rm dash rf space dot root star"),
         ("rm old_src", "rm old underscore src"),
