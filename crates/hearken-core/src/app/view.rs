@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{
-    Announcement, AnnouncementId, AnnouncementKind, Announcer, Arg, Class, History,
-    Phrases, Presentation, Quote, QuoteKind, takes_two_steps,
+    Announcement, AnnouncementId, AnnouncementKind, Announcer, Arg, Class, History, Phrases,
+    Presentation, Quote, QuoteKind, takes_two_steps,
 };
 use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
