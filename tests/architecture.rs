@@ -222,14 +222,12 @@ pub(super) fn is_test(path: &Path) -> bool {
 /// Returns the code of a file without comments, strings of documentation and its test module.
 pub(super) fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
+    let text = text.replace("#[cfg(test)]\n#[cfg(unix)]\n", "#[cfg(test)]\n");
     let text = text
         .split("\n#[cfg(test)]\n#[allow")
         .next()
         .unwrap()
         .split("\n#[cfg(test)]\nmod tests {")
-        .next()
-        .unwrap()
-        .split("\n#[cfg(all(test, unix))]\nmod tests {")
         .next()
         .unwrap();
     text.lines()

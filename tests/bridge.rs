@@ -49,7 +49,7 @@ fn with(test: impl FnOnce(&mut DemoBridge) + Send) {
             folder,
             running,
         };
-        tokio::task::block_in_place(|| test(&mut bridged));
+        test(&mut bridged);
     });
 }
 

@@ -6,11 +6,10 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use hearken::demo::{DemoSettings, serve};
 use hearken::producer::PostVerdict;
 
 use crate::support::pty_terminal::Terminal;
-use crate::support::{block_on, within};
+use crate::support::{with_demo, within};
 
 /// How many bursts each terminal gets, unless `HEARKEN_BURSTS` gives another number.
 const BURSTS: u64 = 6;
@@ -133,12 +132,9 @@ fn within_time(terminal: &mut Terminal, time: Duration, fits: impl Fn(&str) -> b
 /// with the documented keys. Each answer must be the only one, an acceptance, and for the question that was
 /// shown.
 fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
-    block_on(async {
-        let running = serve("127.0.0.1:0", DemoSettings::stepped(seed))
-            .await
-            .unwrap();
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
+    with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         write!(file, "[questions]\narm_ms = {}\n", ARM.as_millis()).unwrap();
         let config = file.path().to_string_lossy().into_owned();
@@ -148,7 +144,7 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
         ];
         let mut terminal = Terminal::start(100, 30, &arguments);
         within("subscriber", producer.until_subscribed(1)).await;
-        tokio::task::block_in_place(|| terminal.wait("Connected"));
+        terminal.wait("Connected");
         let bursts = std::env::var("HEARKEN_BURSTS").map_or(BURSTS, |many| many.parse().unwrap());
         let mut tokens = std::collections::BTreeSet::new();
         for round in 0..bursts {
@@ -162,18 +158,16 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
             agents.resume();
             within("question", producer.until_asked(1)).await;
             terminal.press(&after);
-            tokio::task::block_in_place(|| {
-                // Anything that was opened is left; then the keyboard is quiet for as long as required.
-                terminal.press("\x1b");
-                terminal.let_pass(Duration::from_millis(50));
-                terminal.press("\x1b");
-                terminal.wait(&format!("Question {}, ", round + 1));
-                terminal.let_pass(ARM + Duration::from_millis(300));
-            });
+            // Anything that was opened is left; then the keyboard is quiet for as long as required.
+            terminal.press("\x1b");
+            terminal.let_pass(Duration::from_millis(50));
+            terminal.press("\x1b");
+            terminal.wait(&format!("Question {}, ", round + 1));
+            terminal.let_pass(ARM + Duration::from_millis(300));
             let sent = producer.replies().len() as u64;
             assert_eq!(sent, round, "{scenario}: {before:?} {after:?} answered");
             let answered = || producer.replies().len() as u64 > round;
-            tokio::task::block_in_place(|| answer(&mut terminal, keys, answered));
+            answer(&mut terminal, keys, answered);
             let replies = producer.replies();
             let reply = replies.last().unwrap();
             assert_eq!(
@@ -186,15 +180,12 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
             assert!(tokens.insert(token), "a token is answered once");
             within("end", session.until_ended()).await;
             // The screen must show it, too, before the next burst.
-            tokio::task::block_in_place(|| terminal.wait("no agent works"));
+            terminal.wait("no agent works");
         }
         // Nothing follows afterwards.
-        tokio::task::block_in_place(|| {
-            terminal.press("yc");
-            terminal.wait("Nothing more was sent.");
-        });
+        terminal.press("yc");
+        terminal.wait("Nothing more was sent.");
         assert_eq!(producer.replies().len() as u64, bursts);
-        running.stop().await;
     });
 }
 

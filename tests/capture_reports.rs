@@ -6,10 +6,8 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use hearken::demo::{self, DemoSettings};
-
 use crate::support::child::{Hearken, command};
-use crate::support::{block_on, within};
+use crate::support::{with_demo, within};
 
 const TOUR: &str = "tests/fixtures/tour.jsonl";
 
@@ -301,16 +299,13 @@ fn server(kind: &str, body: &str) -> String {
 
 #[test]
 fn a_live_stream_is_checked_until_its_sessions_have_ended() {
-    block_on(async {
-        let settings = DemoSettings::stepped(1);
-        let running = demo::serve("127.0.0.1:0", settings).await.unwrap();
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
+    with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
         let hearken = Hearken::start(&["check", &running.url(), "--until", "ended"]);
         within("subscriber", producer.until_subscribed(1)).await;
         agents.start("tool").unwrap();
-        let (code, errors, lines) = tokio::task::block_in_place(|| hearken.exit());
-        running.stop().await;
+        let (code, errors, lines) = hearken.exit();
         assert_eq!(code, 0, "{lines:?} {errors}");
         assert!(errors.starts_with("hearken: Connected to "), "{errors}");
         let total = lines.iter().find(|line| line.starts_with("Total: "));

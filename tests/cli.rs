@@ -11,7 +11,7 @@ use crate::support::child::{Hearken, command};
 #[cfg(unix)]
 use crate::support::pty_terminal::Terminal;
 use crate::support::stand_in::{ProgramPipes, StandIn};
-use crate::support::{block_on, within};
+use crate::support::{with_demo, within};
 
 /// Starts a short run of the demo.
 fn tool(face: &str, more: &[&str]) -> Hearken {
@@ -73,16 +73,7 @@ fn faults() -> Vec<(String, &'static str)> {
 #[test]
 fn each_fault_is_one_clear_sentence_in_lines_with_exit_code_1() {
     for (url, words) in faults() {
-        let child = Hearken::start(&[
-            "watch",
-            &url,
-            "--face",
-            "linear",
-            "--voice",
-            "none",
-            "--retries",
-            "0",
-        ]);
+        let child = Hearken::watch(&url, "linear", &["--retries", "0"]);
         let (code, errors, lines) = child.exit();
         assert_eq!(code, 1, "{lines:?}");
         let told: Vec<&String> = lines
@@ -98,16 +89,7 @@ fn each_fault_is_one_clear_sentence_in_lines_with_exit_code_1() {
 #[test]
 fn each_fault_is_one_clear_sentence_in_json_with_exit_code_1() {
     for (url, words) in faults() {
-        let child = Hearken::start(&[
-            "watch",
-            &url,
-            "--face",
-            "json",
-            "--voice",
-            "none",
-            "--retries",
-            "0",
-        ]);
+        let child = Hearken::watch(&url, "json", &["--retries", "0"]);
         let (code, _, lines) = child.exit();
         assert_eq!(code, 1);
         let told: Vec<Value> = lines
@@ -150,9 +132,7 @@ fn each_fault_is_one_clear_sentence_on_the_screen_with_exit_code_1() {
 #[test]
 fn a_dead_port_is_tried_again_and_told_once() {
     let url = dead();
-    let mut child = Hearken::start(&[
-        "watch", &url, "--face", "linear", "--voice", "none", "--until", "idle:2",
-    ]);
+    let mut child = Hearken::watch(&url, "linear", &["--until", "idle:2"]);
     child.wait("the fault", |line| {
         line.contains("can't be reached: nobody answers at that address. It is tried again")
     });
@@ -552,11 +532,9 @@ fn a_script_answers_the_demo_by_rules_and_is_told_what_it_left_open() {
     )
     .unwrap();
     let path = file.path().to_str().unwrap().to_owned();
-    block_on(async {
-        let settings = hearken::demo::DemoSettings::stepped(1);
-        let running = hearken::demo::serve("127.0.0.1:0", settings).await.unwrap();
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
+    with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
         let mut child = Hearken::start(&[
             "watch",
             &running.url(),
@@ -569,22 +547,17 @@ fn a_script_answers_the_demo_by_rules_and_is_told_what_it_left_open() {
         ]);
         within("subscriber", producer.until_subscribed(1)).await;
         agents.start("question").unwrap();
-        tokio::task::block_in_place(|| {
-            child.announced("confirmation", "Your rule tidy accepts question 1");
-            child.announced("session_completed", "");
-        });
+        child.announced("confirmation", "Your rule tidy accepts question 1");
+        child.announced("session_completed", "");
         agents.start("email").unwrap();
-        tokio::task::block_in_place(|| {
-            let told = child.announced("confirmation", "No rule of --answers answers question 2");
-            assert_eq!(told["question"], 2);
-            // A line only answers what was shown before it was written.
-            child.announced("confirmation", "Question 2 from Mail Assistant");
-            child.say("n 2");
-            child.announced("session_completed", "");
-            child.say("q");
-            let (code, errors, _) = child.exit();
-            assert_eq!((code, errors.as_str()), (0, ""));
-        });
-        running.stop().await;
+        let told = child.announced("confirmation", "No rule of --answers answers question 2");
+        assert_eq!(told["question"], 2);
+        // A line only answers what was shown before it was written.
+        child.announced("confirmation", "Question 2 from Mail Assistant");
+        child.say("n 2");
+        child.announced("session_completed", "");
+        child.say("q");
+        let (code, errors, _) = child.exit();
+        assert_eq!((code, errors.as_str()), (0, ""));
     });
 }

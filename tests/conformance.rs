@@ -436,18 +436,11 @@ fn capture(program: &str, message: &str, answer: Option<&str>) -> String {
         .to_string_lossy()
         .into_owned();
     let peer = ProducerProcess::start(program, free_port(), &[]);
-    let mut hearken = Hearken::start(&[
-        "watch",
+    let mut hearken = Hearken::watch(
         &peer.url(),
-        "--face",
         "json",
-        "--voice",
-        "none",
-        "--until",
-        "ended",
-        "--record",
-        &file,
-    ]);
+        &["--until", "ended", "--record", &file],
+    );
     hearken.announced("connection", "Connected");
     peer.ask(message);
     match answer {

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use hearken::announce::{AnnouncementKind, Class, Mark, Presentation};
 use hearken::config::{Config, TimesChoice};
-use hearken::demo::{self, DemoSettings};
+use hearken::demo;
 use hearken::linear;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::support::child::Hearken;
 use crate::support::stage::Stage;
-use crate::support::{block_on, within};
+use crate::support::{with_demo, within};
 
 fn schema() -> Value {
     serde_json::from_str(include_str!("../docs/announcements.schema.json")).unwrap()
@@ -23,12 +23,9 @@ fn run(scenario: &str) -> (Vec<Value>, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("events.jsonl");
     let record = file.to_string_lossy().into_owned();
-    let lines = block_on(async {
-        let running = demo::serve("127.0.0.1:0", DemoSettings::stepped(1))
-            .await
-            .unwrap();
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
+    let lines = with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
         let arguments = [
             "watch",
             &running.url(),
@@ -44,36 +41,32 @@ fn run(scenario: &str) -> (Vec<Value>, String) {
         let mut hearken = Hearken::start(&arguments);
         within("subscriber", producer.until_subscribed(1)).await;
         agents.start(scenario).unwrap();
-        let lines = tokio::task::block_in_place(|| {
-            let mut answered = BTreeSet::new();
-            loop {
-                let line = hearken.wait(scenario, |line| {
-                    let told: Value = serde_json::from_str(line).unwrap();
-                    told["asks"]["answerable"] == true || is_end(&told)
-                });
-                let told: Value = serde_json::from_str(&line).unwrap();
-                let Some(number) = told["question"]
-                    .as_u64()
-                    .filter(|_| told["asks"].is_object())
-                else {
-                    if producer.open_sessions() == 0 {
-                        break;
-                    }
-                    continue;
-                };
-                if answered.insert(number) {
-                    let first = told["keys"][0].as_str().unwrap().replace("TEXT", "42");
-                    hearken.say(&first);
-                    if told["asks"]["second_step"] == true {
-                        hearken.say(&format!("c {number}"));
-                    }
+        let mut answered = BTreeSet::new();
+        loop {
+            let line = hearken.wait(scenario, |line| {
+                let told: Value = serde_json::from_str(line).unwrap();
+                told["asks"]["answerable"] == true || is_end(&told)
+            });
+            let told: Value = serde_json::from_str(&line).unwrap();
+            let Some(number) = told["question"]
+                .as_u64()
+                .filter(|_| told["asks"].is_object())
+            else {
+                if producer.open_sessions() == 0 {
+                    break;
+                }
+                continue;
+            };
+            if answered.insert(number) {
+                let first = told["keys"][0].as_str().unwrap().replace("TEXT", "42");
+                hearken.say(&first);
+                if told["asks"]["second_step"] == true {
+                    hearken.say(&format!("c {number}"));
                 }
             }
-            let (_, errors, lines) = hearken.exit();
-            assert_eq!(errors, "");
-            lines
-        });
-        running.stop().await;
+        }
+        let (_, errors, lines) = hearken.exit();
+        assert_eq!(errors, "");
         lines
     });
     let told = lines

@@ -51,13 +51,7 @@ fn negotiation_of(
     heard: &str,
 ) -> (Stage, String) {
     let mut stage = Stage::speaking(config, start(), Dialect::Asp, identity);
-    let mut taken = 0;
-    for (after, _) in script().frames("", &Value::Null, start()) {
-        stage.wait(after);
-        let frames = script().frames("", &Value::Null, stage.now.wall);
-        stage.frame(&frames[taken].1);
-        taken += 1;
-    }
+    let taken = stage.play_script(script(), "", &Value::Null, 0);
     stage.wait_for_silence();
     let asked = stage.screen(100, 30);
     assert!(stage.sent.is_empty(), "nothing goes out unasked");
@@ -71,15 +65,7 @@ fn negotiation_of(
     }
     if !heard.is_empty() {
         let sent: Value = serde_json::from_str(&stage.sent[0].1).unwrap();
-        for at in taken.. {
-            let frames = script().frames(heard, &sent, stage.now.wall);
-            let Some((after, _)) = frames.get(at) else {
-                break;
-            };
-            stage.wait(*after);
-            let frames = script().frames(heard, &sent, stage.now.wall);
-            stage.frame(&frames[at].1);
-        }
+        stage.play_script(script(), heard, &sent, taken);
     }
     stage.wait_for_silence();
     (stage, asked)

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use hearken::demo::{DemoSettings, serve};
 use serde_json::Value;
 
 use crate::support::child::command;
@@ -10,7 +9,7 @@ use crate::support::child::command;
 use crate::support::pty_terminal::Terminal;
 #[cfg(unix)]
 use crate::support::scripted_ssip::{FakeSsip, WordsFate, address};
-use crate::support::{block_on, within};
+use crate::support::{with_demo, within};
 
 /// An address without a speech-dispatcher.
 const NOBODY: &str = "unix_socket:/nonexistent/speechd.sock";
@@ -42,15 +41,11 @@ fn has(text: &str, line: &str) {
 #[cfg(unix)]
 #[test]
 fn all_is_well_with_a_voice_that_speaks_and_a_source_that_opens() {
-    block_on(async {
-        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
-            .await
-            .unwrap();
+    with_demo(async |running| {
         let url = running.url();
         let server = FakeSsip::start();
         server.speech(WordsFate::Ends);
-        let (code, text) =
-            tokio::task::block_in_place(|| doctor(&address(&server), &["doctor", &url]));
+        let (code, text) = doctor(&address(&server), &["doctor", &url]);
         assert_eq!(code, 0, "{text}");
         server.wait_message("This is hearken. You hear speech-dispatcher.");
         has(
@@ -71,7 +66,6 @@ fn all_is_well_with_a_voice_that_speaks_and_a_source_that_opens() {
             running.producer().until_deserted(),
         )
         .await;
-        running.stop().await;
     });
 }
 

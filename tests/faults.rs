@@ -401,16 +401,10 @@ fn the_token_goes_to_the_servers_own_origin_and_nowhere_else() {
     assert!(!child.seen().join("\n").contains("s3cret"));
 }
 
-#[test]
-fn a_question_that_outlives_its_connection_is_asked_once_and_answered_on_the_next() {
-    let turns: [StreamScript; 1] = [|at| {
-        at.open(BEFORE_ANSWER + 1).gate();
-    }];
-    let server = FaultServer::start(&turns, ReplayedPast::Replayed, LineStyle::Lf);
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = watch(&server, &folder);
+/// Follows a question whose connection breaks once `break_off` is called: it is asked once, and answered on the next.
+fn outlives(child: &mut Hearken, break_off: impl FnOnce()) {
     child.announced("confirmation", "Send the letter");
-    server.open_gate();
+    break_off();
     child.announced("connection", "is lost");
     child.announced(
         "confirmation",
@@ -426,5 +420,16 @@ fn a_question_that_outlives_its_connection_is_asked_once_and_answered_on_the_nex
     let asked = |line: &&String| line.contains("If accepted: It leaves.");
     // The words appear once in the text and once in the spoken form of the same line.
     assert_eq!(child.seen().iter().filter(asked).count(), 1);
+}
+
+#[test]
+fn a_question_that_outlives_its_connection_is_asked_once_and_answered_on_the_next() {
+    let turns: [StreamScript; 1] = [|at| {
+        at.open(BEFORE_ANSWER + 1).gate();
+    }];
+    let server = FaultServer::start(&turns, ReplayedPast::Replayed, LineStyle::Lf);
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = watch(&server, &folder);
+    outlives(&mut child, || server.open_gate());
     assert_eq!(server.seen(|seen| seen.replies.len()), 1);
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use hearken::announce::{Mark, Phrases};
 use hearken::config::{Config, Verbosity};
-use hearken::demo::{DemoSettings, list, serve};
+use hearken::demo::list;
 use serde_json::Value;
 
 use crate::support::child::Hearken;
 use crate::support::stage::Stage;
-use crate::support::{block_on, within};
+use crate::support::{with_demo, within};
 
 /// Words such that every English sentence of the program contains at least one, and no German sentence any.
 const ENGLISH: [&str; 34] = [
@@ -55,33 +55,15 @@ fn capture(name: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("events.jsonl");
     let (file, scenario) = (file.to_str().unwrap().to_owned(), name.to_owned());
-    block_on(async {
-        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
-            .await
-            .unwrap();
-        let mut child = Hearken::start(&[
-            "watch",
+    with_demo(async |running| {
+        let mut child = Hearken::watch(
             &running.url(),
-            "--face",
             "json",
-            "--voice",
-            "none",
-            "--language",
-            "de",
-            "--until",
-            "ended",
-            "--record",
-            &file,
-        ]);
+            &["--language", "de", "--until", "ended", "--record", &file],
+        );
         within("subscriber", running.producer().until_subscribed(1)).await;
         running.agents().start(&scenario).unwrap();
-        let child = tokio::task::spawn_blocking(move || {
-            answer_all(&mut child);
-            child
-        })
-        .await
-        .unwrap();
-        drop(child);
+        answer_all(&mut child);
     });
     let events = std::fs::read_to_string(&file).unwrap();
     events.lines().map(str::to_owned).collect()

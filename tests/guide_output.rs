@@ -153,7 +153,7 @@ fn a_served_demo_logs_who_comes_and_what_is_answered() {
         .split_whitespace()
         .find(|word| word.starts_with("http://"));
     let url = url.unwrap().trim_end_matches('.').to_owned();
-    let mut child = Hearken::start(&["watch", &url, "--face", "json", "--voice", "none"]);
+    let mut child = Hearken::watch(&url, "json", &[]);
     let asked = loop {
         let line = child.wait("a question", |line| line.contains("reply_token"));
         let line: Value = serde_json::from_str(&line).unwrap();

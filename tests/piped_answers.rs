@@ -1,26 +1,20 @@
 //! Answers to the demo's agent, through pipes: what arrives there, and how often.
 
-use hearken::demo::{DemoSettings, ServedDemo, serve};
 use hearken::producer::Producer;
 
 use crate::support::child::Hearken;
-use crate::support::{block_on, within};
+use crate::support::{with_demo, within};
 
 /// Runs a scenario against the program and lets the test talk to it.
 fn with(scenario: &'static str, test: impl FnOnce(&mut Hearken, &Producer) + Send) {
-    block_on(async {
-        let running: ServedDemo = serve("127.0.0.1:0", DemoSettings::stepped(3))
-            .await
-            .unwrap();
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
-        let mut child =
-            Hearken::start(&["watch", &running.url(), "--face", "json", "--voice", "none"]);
+    with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
+        let mut child = Hearken::watch(&running.url(), "json", &[]);
         within("subscriber", producer.until_subscribed(1)).await;
         agents.start(scenario).unwrap();
         within("question", producer.until_asked(1)).await;
-        tokio::task::block_in_place(|| test(&mut child, &producer));
-        running.stop().await;
+        test(&mut child, producer);
     });
 }
 
@@ -121,37 +115,25 @@ fn three_agents_stay_apart_and_are_named() {
 /// Whatever is repeated, and however many speak: an agent's words never get a label of hearken's.
 #[test]
 fn an_agents_words_always_stand_under_its_name() {
-    block_on(async {
-        let running: ServedDemo = serve("127.0.0.1:0", DemoSettings::stepped(3))
-            .await
-            .unwrap();
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
-        let mut child = Hearken::start(&[
-            "watch",
-            &running.url(),
-            "--face",
-            "linear",
-            "--voice",
-            "none",
-        ]);
+    with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
+        let mut child = Hearken::watch(&running.url(), "linear", &[]);
         within("subscriber", producer.until_subscribed(1)).await;
         agents.start("agents").unwrap();
         within("question", producer.until_asked(1)).await;
-        tokio::task::block_in_place(|| {
-            child.wait("the question", |line| {
-                line.starts_with("Question") && line.contains("y 1 ")
-            });
-            child.say("n 1");
-            // Some runs end before the question is even written.
-            let is_end = |line: &str| line.contains("Finished");
-            while child.seen().iter().filter(|line| is_end(line)).count() < 3 {
-                child.wait("an end", is_end);
-            }
-            child.say("h");
-            child.wait("the history's end", |line| {
-                line.contains("That is the last one")
-            });
+        child.wait("the question", |line| {
+            line.starts_with("Question") && line.contains("y 1 ")
+        });
+        child.say("n 1");
+        // Some runs end before the question is even written.
+        let is_end = |line: &str| line.contains("Finished");
+        while child.seen().iter().filter(|line| is_end(line)).count() < 3 {
+            child.wait("an end", is_end);
+        }
+        child.say("h");
+        child.wait("the history's end", |line| {
+            line.contains("That is the last one")
         });
         let says: Vec<&String> = child
             .seen()
@@ -170,6 +152,5 @@ fn an_agents_words_always_stand_under_its_name() {
         {
             assert!(!words.iter().any(|words| line.contains(words)), "{line}");
         }
-        running.stop().await;
     });
 }

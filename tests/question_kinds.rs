@@ -4,14 +4,13 @@
 #[cfg(unix)]
 use std::time::Duration;
 
-use hearken::demo::{DemoSettings, serve};
 use hearken::producer::{PostVerdict, Producer};
 use serde_json::{Value, json};
 
 use crate::support::child::Hearken;
 #[cfg(unix)]
 use crate::support::pty_terminal::Terminal;
-use crate::support::{block_on, within};
+use crate::support::{with_demo, within};
 
 /// The person's answers, in the order in which the scenario `trip` asks.
 fn wanted() -> [(&'static str, Value); 5] {
@@ -86,14 +85,10 @@ fn check_all(producer: &Producer) {
 
 /// Answers with lines that each name their question, in a line-based face.
 fn by_lines(face: &str, asked: impl Fn(&mut Hearken, usize) + Send) {
-    block_on(async {
-        let running = serve("127.0.0.1:0", DemoSettings::stepped(5))
-            .await
-            .unwrap();
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
-        let mut child =
-            Hearken::start(&["watch", &running.url(), "--face", face, "--voice", "none"]);
+    with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
+        let mut child = Hearken::watch(&running.url(), face, &[]);
         within("subscriber", producer.until_subscribed(1)).await;
         agents.start("trip").unwrap();
         for (at, lines) in [
@@ -107,16 +102,13 @@ fn by_lines(face: &str, asked: impl Fn(&mut Hearken, usize) + Send) {
         .enumerate()
         {
             within("question", producer.until_asked(1)).await;
-            tokio::task::block_in_place(|| {
-                asked(&mut child, at + 1);
-                for line in lines {
-                    child.say(line);
-                }
-            });
+            asked(&mut child, at + 1);
+            for line in lines {
+                child.say(line);
+            }
             within("reply", producer.until_replies(at as u64 + 1)).await;
         }
-        check_all(&producer);
-        running.stop().await;
+        check_all(producer);
     });
 }
 
@@ -144,17 +136,10 @@ fn every_kind_is_answered_in_the_json_face() {
 #[cfg(unix)]
 #[test]
 fn every_kind_is_answered_in_the_full_face() {
-    block_on(async {
-        let running = serve("127.0.0.1:0", DemoSettings::stepped(5))
-            .await
-            .unwrap();
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
-        let mut terminal = Terminal::start(
-            100,
-            30,
-            &["watch", &running.url(), "--face", "full", "--voice", "none"],
-        );
+    with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
+        let mut terminal = Terminal::watch(100, 30, &running.url(), "full");
         within("subscriber", producer.until_subscribed(1)).await;
         agents.start("trip").unwrap();
         for (at, keys) in [
@@ -168,17 +153,14 @@ fn every_kind_is_answered_in_the_full_face() {
         .enumerate()
         {
             within("question", producer.until_asked(1)).await;
-            tokio::task::block_in_place(|| {
-                terminal.wait(&format!("Question {}, ", at + 1));
-                for keys in keys {
-                    // Longer than the arming time and the time between two steps.
-                    terminal.let_pass(Duration::from_millis(600));
-                    terminal.press(keys);
-                }
-            });
+            terminal.wait(&format!("Question {}, ", at + 1));
+            for keys in keys {
+                // Longer than the arming time and the time between two steps.
+                terminal.let_pass(Duration::from_millis(600));
+                terminal.press(keys);
+            }
             within("reply", producer.until_replies(at as u64 + 1)).await;
         }
-        check_all(&producer);
-        running.stop().await;
+        check_all(producer);
     });
 }

@@ -7,13 +7,11 @@
 
 use std::time::{Duration, Instant};
 
-use hearken::demo::{DemoSettings, ServedDemo, serve};
-
 use crate::latency::Flood;
 use crate::support::child::{Hearken, command};
 use crate::support::pty_terminal::Terminal;
 use crate::support::scripted_ssip::{CommandAnswer, FakeSsip, Folder, WordsFate, address};
-use crate::support::{block_on, within};
+use crate::support::{with_demo, within};
 
 /// How soon the screen reacts to a key, whatever the voice does.
 const LIVE: Duration = Duration::from_millis(100);
@@ -60,48 +58,38 @@ fn assert_live(terminal: &mut Terminal, when: &str) {
     assert!(times[4] < LIVE, "{when}: {times:?}");
 }
 
-async fn demo() -> ServedDemo {
-    serve("127.0.0.1:0", DemoSettings::stepped(1))
-        .await
-        .unwrap()
-}
-
 /// Plays one fault in the middle of a session: the voice works, the fault occurs, the person is told, the
 /// pane stays responsive throughout, and the voice recovers.
 fn lost_and_back(name: &str, fault: impl FnOnce(&FakeSsip), mend: impl FnOnce(&FakeSsip)) {
-    block_on(async {
-        let running = demo().await;
+    with_demo(async |running| {
         let server = FakeSsip::start();
-        tokio::task::block_in_place(|| {
-            let mut terminal = pane(&server, "/nonexistent", &running.url(), &[]);
-            terminal.wait("Voice: speech-dispatcher.");
-            fault(&server);
-            // A word to say, so that a mute server is noticed.
-            terminal.press("t");
-            assert_live(&mut terminal, name);
-            terminal.wait("The voice is lost");
-            assert_live(&mut terminal, name);
-            mend(&server);
-            terminal.wait("The voice is back: speech-dispatcher.");
-            assert_live(&mut terminal, name);
-            // New words are heard again.
-            server.speech(WordsFate::Ends);
-            let before = server.wait("what was said", |_, messages| Some(messages.len()));
-            terminal.press("s");
-            terminal.press("t");
-            server.wait("a status", |_, messages| {
-                messages[before..]
-                    .iter()
-                    .any(|message| message.text.contains("othing is running"))
-                    .then_some(())
-            });
-            let screen = terminal.screen();
-            assert_eq!(screen.matches("The voice is lost").count(), 1, "{screen}");
-            assert_eq!(screen.matches("The voice is back").count(), 1, "{screen}");
-            terminal.press("q");
-            assert_eq!(terminal.exit(), 0);
+        let mut terminal = pane(&server, "/nonexistent", &running.url(), &[]);
+        terminal.wait("Voice: speech-dispatcher.");
+        fault(&server);
+        // A word to say, so that a mute server is noticed.
+        terminal.press("t");
+        assert_live(&mut terminal, name);
+        terminal.wait("The voice is lost");
+        assert_live(&mut terminal, name);
+        mend(&server);
+        terminal.wait("The voice is back: speech-dispatcher.");
+        assert_live(&mut terminal, name);
+        // New words are heard again.
+        server.speech(WordsFate::Ends);
+        let before = server.wait("what was said", |_, messages| Some(messages.len()));
+        terminal.press("s");
+        terminal.press("t");
+        server.wait("a status", |_, messages| {
+            messages[before..]
+                .iter()
+                .any(|message| message.text.contains("othing is running"))
+                .then_some(())
         });
-        running.stop().await;
+        let screen = terminal.screen();
+        assert_eq!(screen.matches("The voice is lost").count(), 1, "{screen}");
+        assert_eq!(screen.matches("The voice is back").count(), 1, "{screen}");
+        terminal.press("q");
+        assert_eq!(terminal.exit(), 0);
     });
 }
 
@@ -130,38 +118,33 @@ fn a_voice_that_talks_garbage_is_told_and_comes_back_while_the_pane_is_live() {
 
 #[test]
 fn a_slow_voice_keeps_no_key_waiting_and_is_no_loss() {
-    block_on(async {
-        let running = demo().await;
+    with_demo(async |running| {
         let server = FakeSsip::start();
-        tokio::task::block_in_place(|| {
-            let mut terminal = pane(&server, "/nonexistent", &running.url(), &[]);
-            terminal.wait("Voice: speech-dispatcher.");
-            server.speech(WordsFate::Ends);
-            server.answer("SPEAK", CommandAnswer::Held);
-            terminal.press("t");
-            server.wait_held();
-            assert_live(&mut terminal, "slow");
-            server.answer_as_usual("SPEAK");
-            server.release();
-            // The keys cut the waiting words; the responses to the keys are said.
-            server.wait("the words after them", |_, messages| {
-                messages
-                    .iter()
-                    .any(|message| message.text.contains("No search"))
-                    .then_some(())
-            });
-            assert!(!terminal.screen().contains("lost"), "{}", terminal.screen());
+        let mut terminal = pane(&server, "/nonexistent", &running.url(), &[]);
+        terminal.wait("Voice: speech-dispatcher.");
+        server.speech(WordsFate::Ends);
+        server.answer("SPEAK", CommandAnswer::Held);
+        terminal.press("t");
+        server.wait_held();
+        assert_live(&mut terminal, "slow");
+        server.answer_as_usual("SPEAK");
+        server.release();
+        // The keys cut the waiting words; the responses to the keys are said.
+        server.wait("the words after them", |_, messages| {
+            messages
+                .iter()
+                .any(|message| message.text.contains("No search"))
+                .then_some(())
         });
-        running.stop().await;
+        assert!(!terminal.screen().contains("lost"), "{}", terminal.screen());
     });
 }
 
 #[test]
 fn a_daemon_that_is_mute_from_the_start_is_told_and_another_program_speaks() {
-    block_on(async {
-        let running = demo().await;
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
+    with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
         let server = FakeSsip::start();
         server.answer("", CommandAnswer::Nothing);
         let folder = Folder::new();
@@ -170,52 +153,41 @@ fn a_daemon_that_is_mute_from_the_start_is_told_and_another_program_speaks() {
         folder.program("espeak-ng", &format!("{cat} >> {}", heard.display()));
         let path = folder.0.to_string_lossy().into_owned();
         let url = running.url();
-        let mut terminal = tokio::task::block_in_place(|| pane(&server, &path, &url, &[]));
+        let mut terminal = pane(&server, &path, &url, &[]);
         within("subscriber", producer.until_subscribed(1)).await;
-        tokio::task::block_in_place(|| {
-            assert_live(&mut terminal, "mute from the start");
-            terminal.wait("Voice: command espeak-ng.");
-            terminal.wait("speech-dispatcher does not answer");
-        });
+        assert_live(&mut terminal, "mute from the start");
+        terminal.wait("Voice: command espeak-ng.");
+        terminal.wait("speech-dispatcher does not answer");
         agents.start("question").unwrap();
         within("question", producer.until_asked(1)).await;
-        tokio::task::block_in_place(|| {
-            let until = Instant::now() + crate::support::PATIENCE;
-            while !std::fs::read_to_string(&heard)
-                .is_ok_and(|text| text.contains("Move three finished notes"))
-            {
-                assert!(Instant::now() < until, "the question was never said");
-                terminal.let_pass(Duration::from_millis(20));
-            }
-        });
-        running.stop().await;
+        let until = Instant::now() + crate::support::PATIENCE;
+        while !std::fs::read_to_string(&heard)
+            .is_ok_and(|text| text.contains("Move three finished notes"))
+        {
+            assert!(Instant::now() < until, "the question was never said");
+            terminal.let_pass(Duration::from_millis(20));
+        }
     });
 }
 
 #[test]
 fn without_any_voice_it_says_so_in_words_and_questions_can_be_answered() {
-    block_on(async {
-        let running = demo().await;
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
+    with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
         let server = FakeSsip::absent();
         let url = running.url();
-        let mut terminal = tokio::task::block_in_place(|| {
-            pane(&server, "/nonexistent", &url, &["--voice", "auto"])
-        });
+        let mut terminal = { pane(&server, "/nonexistent", &url, &["--voice", "auto"]) };
         within("subscriber", producer.until_subscribed(1)).await;
-        tokio::task::block_in_place(|| terminal.wait("No voice on this machine."));
+        terminal.wait("No voice on this machine.");
         agents.start("question").unwrap();
         within("question", producer.until_asked(1)).await;
-        tokio::task::block_in_place(|| {
-            terminal.wait("Question 1, ");
-            assert!(terminal.raw().contains(&b'\x07'), "the bell rings instead");
-            terminal.let_pass(Duration::from_millis(600));
-            terminal.press("y");
-            terminal.wait("Accepting");
-        });
+        terminal.wait("Question 1, ");
+        assert!(terminal.raw().contains(&b'\x07'), "the bell rings instead");
+        terminal.let_pass(Duration::from_millis(600));
+        terminal.press("y");
+        terminal.wait("Accepting");
         within("reply", producer.until_replies(1)).await;
-        running.stop().await;
     });
 }
 
@@ -223,10 +195,9 @@ fn without_any_voice_it_says_so_in_words_and_questions_can_be_answered() {
 /// priorities are used; the server asserts the rest when it ends.
 #[test]
 fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled() {
-    block_on(async {
-        let running = demo().await;
-        let producer = running.producer().clone();
-        let agents = running.agents().clone();
+    with_demo(async |running| {
+        let producer = running.producer();
+        let agents = running.agents();
         let server = FakeSsip::start();
         server.speech(WordsFate::Ends);
         let url = running.url();
@@ -245,32 +216,28 @@ fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled
             .env("PATH", "/nonexistent"),
         );
         within("subscriber", producer.until_subscribed(1)).await;
-        tokio::task::block_in_place(|| {
-            child.wait("a voice", |line| line.contains("Voice: speech-dispatcher."));
-            for _ in 0..2 {
-                server.die();
-                child.wait("a loss", |line| line.contains("The voice is lost"));
-                server.listen();
-                child.wait("a return", |line| line.contains("The voice is back"));
-            }
-        });
+        child.wait("a voice", |line| line.contains("Voice: speech-dispatcher."));
+        for _ in 0..2 {
+            server.die();
+            child.wait("a loss", |line| line.contains("The voice is lost"));
+            server.listen();
+            child.wait("a return", |line| line.contains("The voice is back"));
+        }
         agents.start("question").unwrap();
         within("question", producer.until_asked(1)).await;
-        tokio::task::block_in_place(|| {
-            server.wait("the question", |_, messages| {
-                messages
-                    .iter()
-                    .any(|message| message.text.contains("Move three finished notes"))
-                    .then_some(())
-            });
-            child.say("q");
-            child.say("q");
-            let (_, _, lines) = child.exit();
-            for words in ["The voice is lost", "The voice is back"] {
-                let told = lines.iter().filter(|line| line.contains(words)).count();
-                assert_eq!(told, 2, "{words}: {lines:#?}");
-            }
+        server.wait("the question", |_, messages| {
+            messages
+                .iter()
+                .any(|message| message.text.contains("Move three finished notes"))
+                .then_some(())
         });
+        child.say("q");
+        child.say("q");
+        let (_, _, lines) = child.exit();
+        for words in ["The voice is lost", "The voice is back"] {
+            let told = lines.iter().filter(|line| line.contains(words)).count();
+            assert_eq!(told, 2, "{words}: {lines:#?}");
+        }
         let commands = server.commands();
         assert!(
             commands
@@ -285,7 +252,6 @@ fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled
             line.to_lowercase().contains(" all") && !line.starts_with("SET SELF NOTIFICATION ")
         };
         assert_eq!(commands.iter().find(rude), None);
-        running.stop().await;
     });
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::support::stage::Stage;
-use crate::support::{block_on, within};
+use crate::support::{with_demo, within};
 
 /// The demo's default scenario as recorded by `hearken demo --record`, accepted by the person.
 const TOUR: &str = include_str!("fixtures/tour.jsonl");
@@ -113,34 +113,17 @@ fn no_utterance_breaks_a_word_and_none_is_said_twice() {
 /// The capture must not drift from the scenario that people see.
 #[test]
 fn the_capture_is_what_the_demo_plays() {
-    use hearken::demo::{DemoSettings, serve};
-    let played: Vec<String> = block_on(async {
-        let running = serve("127.0.0.1:0", DemoSettings::stepped(1))
-            .await
-            .unwrap();
-        let mut child = crate::support::child::Hearken::start(&[
-            "watch",
-            &running.url(),
-            "--face",
-            "json",
-            "--voice",
-            "none",
-            "--until",
-            "ended",
-        ]);
+    let played: Vec<String> = with_demo(async |running| {
+        let mut child =
+            crate::support::child::Hearken::watch(&running.url(), "json", &["--until", "ended"]);
         within("subscriber", running.producer().until_subscribed(1)).await;
         running.agents().start("tour").unwrap();
         within("question", running.producer().until_asked(1)).await;
-        let mut child = tokio::task::spawn_blocking(move || {
-            child.announced("confirmation", "Send an email");
-            child.say("y 1");
-            child.announced("reply", "to confirm");
-            child.say("c 1");
-            child.announced("session_completed", "");
-            child
-        })
-        .await
-        .unwrap();
+        child.announced("confirmation", "Send an email");
+        child.say("y 1");
+        child.announced("reply", "to confirm");
+        child.say("c 1");
+        child.announced("session_completed", "");
         child.end_input();
         child.seen().to_vec()
     });

@@ -260,7 +260,6 @@ impl IdleUse {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::time::Instant;
 

@@ -204,7 +204,6 @@ pub fn mark_in(line: &str) -> Option<usize> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::link::LinkId;

@@ -57,7 +57,6 @@ impl SpeechFlags {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use clap::Parser;
 

@@ -105,7 +105,6 @@ pub(super) fn for_request(request: &str) -> Option<&'static Arc<Scenario>> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     #[test]

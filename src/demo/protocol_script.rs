@@ -254,7 +254,6 @@ fn filled(frame: &Value, now: Timestamp, heard: &Value) -> Value {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::sync::Arc;
 

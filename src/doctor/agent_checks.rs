@@ -243,8 +243,6 @@ impl AgentsFound {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use std::path::PathBuf;
 
     use super::*;

@@ -97,7 +97,6 @@ fn findings(name: &str, address: &BrokerAddress, found: &Inspection) -> Vec<Doct
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     fn keys(is_local: bool, found: &Inspection) -> Vec<&'static str> {

@@ -242,8 +242,6 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     fn english() -> Phrases {

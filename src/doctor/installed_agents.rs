@@ -81,8 +81,6 @@ pub(super) fn node(installed: &InstalledAgents, known: &[StartCandidate]) -> Opt
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
     use crate::announce::Phrases;
     use crate::runtime::startable;

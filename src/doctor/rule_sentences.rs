@@ -94,7 +94,6 @@ fn risks(risks: &[PolicyRisk]) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::announce::Phrases;

@@ -95,8 +95,6 @@ fn of(own: &SourceConfig, settings: &RunSettings, all: bool) -> Vec<DoctorFindin
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
     use std::io::Write as _;
 
     use super::*;

@@ -236,8 +236,6 @@ pub(super) fn flatten(table: &toml::Table) -> BTreeMap<String, ReportedValue> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use std::io::Write as _;
 
     use super::*;

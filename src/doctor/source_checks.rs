@@ -240,8 +240,6 @@ fn told(name: &str, reached: &SourceOutcome) -> DoctorFinding {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use std::io::{Read as _, Write as _};
     use std::net::TcpListener;
 

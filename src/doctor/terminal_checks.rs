@@ -285,8 +285,6 @@ fn shows_notifications(term: &str, program: &str) -> DocumentedSupport {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
     use crate::doctor::finding_lines::Grade;
 

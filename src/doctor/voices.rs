@@ -380,8 +380,6 @@ fn keep(notices: &mut Vec<Reason>, text: Reason) {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
     use crate::doctor::finding_lines::Grade;
 

@@ -142,7 +142,6 @@ fn begins_with(pieces: &[Piece], wanted: &[char]) -> Option<usize> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -498,7 +498,6 @@ fn put_signs(buffer: &mut Buffer, row: &PaneRow, area: Rect, y: u16) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;

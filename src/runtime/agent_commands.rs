@@ -346,7 +346,6 @@ fn prompt(text: Option<String>, file: Option<&Path>) -> anyhow::Result<Option<St
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

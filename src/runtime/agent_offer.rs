@@ -357,7 +357,6 @@ impl<'a> OfferSpeech<'a> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::path::PathBuf;
 

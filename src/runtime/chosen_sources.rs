@@ -162,8 +162,6 @@ impl SourceSettings {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     fn config() -> Config {

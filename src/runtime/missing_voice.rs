@@ -44,8 +44,6 @@ fn noted_in(folder: &Path, news: VoiceEvent) -> VoiceEvent {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
     use crate::announce::Reason;
 

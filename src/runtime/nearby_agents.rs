@@ -377,7 +377,6 @@ fn hooks(agent: HookedAgent, project: bool) -> Option<(PathBuf, Option<HooksStat
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::TcpListener;

@@ -265,7 +265,6 @@ pub(super) fn write_at_once(bytes: Vec<u8>) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::io::{Read, pipe};
 

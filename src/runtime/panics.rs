@@ -35,7 +35,6 @@ pub(super) fn give_back_first(face: Face) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::process::Command;
 

@@ -204,12 +204,20 @@ fn run_endpoint(wanted: AgentCall, config: Config, options: &Options) -> anyhow:
 
 /// Describes a source for the app.
 fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSetup> {
+    let is_program = matches!(source, Source::Program(_));
+    let mut recorded = None;
+    if let Source::File(path) = source
+        && !links.follow
+    {
+        // A file that still grows is not a finished recording.
+        recorded = Some(recording(path));
+    }
     Ok(SourceSetup {
         identity: identity(links)?,
         handler: handler(links)?,
         name: source_links::name(source, links.dialect),
         as_given: Some(source_links::name_as_given(source)),
-        answerable: source.takes_answers(),
+        answerable: source.is_live(),
         carrier: source_links::carrier(source),
         path: source_links::path(source).to_owned(),
         origin: source.origin().unwrap_or_default(),
@@ -217,35 +225,12 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
         broker: broker_place::place(source),
         dialect: links.dialect,
         plain: links.plain_pair,
-        recording: match source {
-            // A file that still grows is not a finished recording.
-            Source::File(path) if !links.follow => Some(recording(path)),
-            Source::File(_)
-            | Source::Http(_)
-            | Source::WebSocket(_)
-            | Source::Unix(_)
-            | Source::LocalWebSocket(_)
-            | Source::Pipe(_)
-            | Source::Program(_)
-            | Source::Requests(_)
-            | Source::Nats(_)
-            | Source::Stdin => None,
-        },
-        program: matches!(source, Source::Program(_)),
-        // A program started here works in our folder, unless told otherwise.
-        folder: match source {
-            Source::Program(_) => std::env::current_dir()
-                .map(|folder| folder.to_string_lossy().into_owned())
-                .unwrap_or_default(),
-            Source::Http(_)
-            | Source::WebSocket(_)
-            | Source::Unix(_)
-            | Source::LocalWebSocket(_)
-            | Source::Pipe(_)
-            | Source::File(_)
-            | Source::Requests(_)
-            | Source::Nats(_)
-            | Source::Stdin => String::new(),
+        recording: recorded,
+        program: is_program,
+        folder: match std::env::current_dir() {
+            // A program started here works in our folder, unless told otherwise.
+            Ok(folder) if is_program => folder.to_string_lossy().into_owned(),
+            Ok(_) | Err(_) => String::new(),
         },
         ..SourceSetup::default()
     })

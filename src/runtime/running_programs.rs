@@ -109,7 +109,6 @@ pub(super) fn runs(agent: HookedAgent, calls: &[Vec<String>]) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -282,8 +282,6 @@ fn read(path: &Path) -> Result<String, Reason> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     #[test]

@@ -352,7 +352,6 @@ async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
 
     use super::*;

@@ -245,8 +245,6 @@ pub(crate) fn prepared(mut settings: LinkSettings) -> LinkSettings {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use crate::link::WebSocketTerms;
 
     use super::*;
@@ -327,7 +325,7 @@ mod tests {
         let of = |text: &str| match parse(text).unwrap() {
             Source::LocalWebSocket(address) => {
                 let source = Source::LocalWebSocket(address);
-                assert!(source.is_live() && source.takes_answers());
+                assert!(source.is_live());
                 assert_eq!(carrier(&source), TransportKind::WebSocket);
                 let part = source.fragment().map(str::to_owned);
                 (name(&source, Dialect::Codex), part)

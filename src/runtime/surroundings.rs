@@ -165,7 +165,6 @@ fn is_plain(command: &str) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::panic, reason = "a test fails by panicking")]
 mod tests {
     use super::super::nearby_agents::{
         AgentProtocol, Certainty, FoundAgent, HookedAgentState, HooksState,

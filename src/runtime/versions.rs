@@ -148,10 +148,9 @@ fn is_from(program: &Path, package: &str) -> bool {
     read.is_ok() && names_it(&String::from_utf8_lossy(&script))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::path::PathBuf;
     use std::time::Instant;

@@ -78,7 +78,6 @@ pub fn merge(text: &str, changes: &[Change]) -> Result<String, MergeError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -326,5 +326,4 @@ impl Dialog {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;

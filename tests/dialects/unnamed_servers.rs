@@ -47,9 +47,7 @@ fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
 
 fn watch(url: &str, settings: &tempfile::NamedTempFile) -> Hearken {
     let settings = settings.path().to_str().unwrap();
-    Hearken::start(&[
-        "watch", url, "--face", "json", "--voice", "none", "--config", settings,
-    ])
+    Hearken::watch(url, "json", &["--config", settings])
 }
 
 fn quick() -> tempfile::NamedTempFile {

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::duplex_peer::{DuplexScript, FaultPeer, FramingKind, HandshakeSide};
 use super::fault_server::BEFORE_ANSWER;
-use super::{heard_of, once, read, see_through};
+use super::{heard_of, once, outlives, read, see_through};
 use crate::support::child::Hearken;
 
 /// The waits between attempts are short here, and a silent WebSocket is pinged every two seconds: twice the
@@ -137,22 +137,7 @@ pub fn outlive(kind: FramingKind, hands: HandshakeSide) {
     let peer = FaultPeer::start(kind, hands, &turns);
     let folder = tempfile::tempdir().unwrap();
     let mut child = watch(&peer, hands, &folder);
-    child.announced("confirmation", "Send the letter");
-    peer.open_gate();
-    child.announced("connection", "is lost");
-    child.announced(
-        "confirmation",
-        "The connection was lost with question 1 open",
-    );
-    child.announced("connection", "is back");
-    child.announced(
-        "confirmation",
-        "Question 1 can be answered again, and is perhaps already decided",
-    );
-    child.say("n 1");
-    child.announced("session_completed", "Planner is done.");
-    let asked = |line: &&String| line.contains("If accepted: It leaves.");
-    assert_eq!(child.seen().iter().filter(asked).count(), 1, "{kind:?}");
+    outlives(&mut child, || peer.open_gate());
     assert_eq!(peer.seen(|seen| seen.replies.len()), 1, "{kind:?}");
 }
 

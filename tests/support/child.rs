@@ -47,6 +47,12 @@ impl Hearken {
         Self::spawn(&mut command(arguments))
     }
 
+    /// Starts it without a voice, watching a source in the given face, with more arguments.
+    pub fn watch(source: &str, face: &str, more: &[&str]) -> Self {
+        let arguments = ["watch", source, "--face", face, "--voice", "none"];
+        Self::start(&[&arguments, more].concat())
+    }
+
     /// Starts the caller's own command with pipes on all three ends.
     pub fn spawn(command: &mut Command) -> Self {
         let mut child = command
@@ -103,16 +109,11 @@ impl Hearken {
     }
 
     /// Kills it without warning.
-    #[allow(dead_code, reason = "only some of the tests that share it end it so")]
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
     }
 
     /// Returns its process id.
-    #[allow(
-        dead_code,
-        reason = "only some of the tests that share it look at its process"
-    )]
     pub fn id(&self) -> u32 {
         self.child.id()
     }

@@ -16,6 +16,8 @@ pub mod svg;
 use std::ffi::OsString;
 use std::time::Duration;
 
+use hearken::demo::{DemoSettings, ServedDemo, serve};
+
 /// Where the sources of the rooms are: of the program and of each crate.
 pub const PLACES: &[&str] = &[
     "src",
@@ -41,6 +43,17 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
         .build()
         .unwrap()
         .block_on(future)
+}
+
+/// Runs a test with a stepped demo on loopback, and stops the demo afterwards. The test may block.
+pub fn with_demo<T>(test: impl AsyncFnOnce(&ServedDemo) -> T) -> T {
+    block_on(async {
+        let demo = serve("127.0.0.1:0", DemoSettings::stepped(1));
+        let running = demo.await.unwrap();
+        let outcome = test(&running).await;
+        running.stop().await;
+        outcome
+    })
 }
 
 /// Waits for a future, with a time limit.

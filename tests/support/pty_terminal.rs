@@ -30,6 +30,12 @@ impl Terminal {
         Self::start_with(columns, rows, arguments, &[("TERM", "xterm-256color")])
     }
 
+    /// Starts it without a voice, watching a source in the given face.
+    pub fn watch(columns: u16, rows: u16, source: &str, face: &str) -> Self {
+        let arguments = ["watch", source, "--face", face, "--voice", "none"];
+        Self::start(columns, rows, &arguments)
+    }
+
     /// Starts it with additional environment variables.
     pub fn start_with(
         columns: u16,

@@ -10,6 +10,7 @@ use hearken::app::{
     SourceSetup, SpeechMode, VisibleChange, VisiblePage,
 };
 use hearken::config::{Config, Dialect, ThemeChoice};
+use hearken::demo::Script;
 use hearken::dialect::{Identity, TransportKind};
 use hearken::keys::Stroke;
 use hearken::linear;
@@ -22,6 +23,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Position;
+use serde_json::Value;
 
 /// How many characters per second the recorded voice speaks.
 const SPEED: u64 = 15;
@@ -169,6 +171,25 @@ impl Stage {
             link: LinkId(0),
             event,
         });
+    }
+
+    /// Plays the frames of a protocol's script from the given one on, and returns how many there are.
+    pub fn play_script(
+        &mut self,
+        script: &Script,
+        heard: &str,
+        sent: &Value,
+        from: usize,
+    ) -> usize {
+        let mut at = from;
+        while let Some((after, _)) = script.frames(heard, sent, self.now.wall).get(at) {
+            self.wait(*after);
+            // Its times are those at which it is sent.
+            let frames = script.frames(heard, sent, self.now.wall);
+            self.frame(&frames[at].1);
+            at += 1;
+        }
+        at
     }
 
     pub fn frame(&mut self, text: &str) {

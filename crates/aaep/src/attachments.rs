@@ -452,7 +452,6 @@ fn bounded(line: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::call_facts::CallExit;

@@ -34,7 +34,7 @@ use super::ids::{AgentId, EventId, ToolCallId};
 use super::language_tag::TextDirection;
 use super::relations::looks_secret;
 use super::repeated_parts::RecentValues;
-use super::text_equality::are_same;
+use super::stamp;
 use super::text_forms::{TextForm, is_id};
 use super::translated_events::OWN_CONTEXT;
 use super::version::CORE_CONTEXT;
@@ -154,9 +154,7 @@ impl DirectFields<'_> {
     /// Returns whether the event names the core context alone, or the core context and that of our own extension.
     fn names_its_contexts(&self) -> bool {
         match &self.context {
-            Some(ContextNames::One(one)) => {
-                are_same(&one.0, CORE_CONTEXT) && self.extensions.is_none()
-            }
+            Some(ContextNames::One(one)) => one.0 == CORE_CONTEXT && self.extensions.is_none(),
             Some(ContextNames::List(list)) => {
                 (list.iter().map(|it| &*it.0)).eq([CORE_CONTEXT, OWN_CONTEXT])
             }
@@ -194,7 +192,7 @@ impl DirectFields<'_> {
             type_name: Cow::Borrowed(type_name),
             event_id: Some(EventId::from(event_id)),
             session_id: recent.session(as_str(&self.session_id)?, |id| is_id(id, "sess_"))?,
-            timestamp: Some(recent.stamp(as_str(&self.timestamp)?)?),
+            timestamp: Some(stamp::examine(as_str(&self.timestamp)?).ok()?),
             producer: recent.producer(self.producer?.get(), producer)?,
             urgency: match as_str(&self.urgency) {
                 None | Some("normal") => Urgency::Normal,
@@ -370,7 +368,7 @@ impl DirectFields<'_> {
 
 /// Returns the listed text that equals the given one.
 fn known(text: &str, those: &[&'static str]) -> Option<&'static str> {
-    (those.iter().copied()).find(|known| are_same(known, text))
+    (those.iter().copied()).find(|known| *known == text)
 }
 
 fn owned(text: Option<BorrowedText<'_>>) -> Option<String> {

@@ -388,6 +388,5 @@ fn write_clarification(fields: &mut OrderedFields, asked: &AwaitingClarification
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "encode_tests.rs"]
 mod tests;

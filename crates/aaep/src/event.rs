@@ -554,6 +554,25 @@ impl Event {
             Self::Unknown(unknown) => &unknown.summary,
         })
     }
+
+    /// Returns the token of the question that the event asks, if it asks one and names one.
+    pub fn reply_token(&self) -> Option<&ReplyToken> {
+        match self {
+            Self::AwaitingConfirmation(asked) => asked.reply_token.as_ref(),
+            Self::AwaitingClarification(asked) => asked.reply_token.as_ref(),
+            Self::SessionStarted(_)
+            | Self::SessionCompleted(_)
+            | Self::SessionErrored(_)
+            | Self::SessionCancelled(_)
+            | Self::StateChanged(_)
+            | Self::Progress(_)
+            | Self::ToolInvoked(_)
+            | Self::ToolCompleted(_)
+            | Self::OutputStreaming(_)
+            | Self::HandoffRequested(_)
+            | Self::Unknown(_) => None,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Each outgoing message, key by key against chapter 5; each incoming one, with the variations of
 //! other programs.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
 

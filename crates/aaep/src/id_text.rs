@@ -5,8 +5,7 @@
 //! Mental model: with thousands of sessions taking turns, none is in the cache, and following a pointer to a
 //! text takes longer than much of the work on an event. So the id of a session, an output, a call or an event
 //! is stored inline: every usual one fits, with a prefix and 26 or 32 letters and digits, and a longer one is
-//! shared. Agents are few, and each is named in all its events, so their texts are shared, and two equal ones
-//! are nearly always the same allocation.
+//! shared. Agents are few, and each is named in all its events, so their texts are shared.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -16,15 +15,8 @@ use std::sync::Arc;
 
 use arrayvec::ArrayString;
 
-use super::text_equality::{ROW, are_one, are_same, are_same_rows};
-
 /// The bytes of inline room: enough for `sess_` and a UUID of 32 digits, and a little more.
-const ROOM: usize = ROW;
-/// The padding after a shorter text, so that two texts can be compared in full.
-const BEHIND: &str = match str::from_utf8(&[0; ROOM]) {
-    Ok(behind) => behind,
-    Err(_) => "",
-};
+const ROOM: usize = 40;
 
 /// A text that is nearly always short.
 #[derive(Clone)]
@@ -32,25 +24,16 @@ pub struct ShortText(Storage);
 
 #[derive(Clone)]
 enum Storage {
-    Here {
-        /// The text, padded with zero bytes.
-        whole: ArrayString<ROOM>,
-        /// The length of the text in bytes.
-        length: u8,
-    },
+    Here(ArrayString<ROOM>),
     Shared(Arc<str>),
 }
 
 impl From<&str> for ShortText {
-    #[inline]
     fn from(text: &str) -> Self {
-        let whole = || {
-            let mut whole = ArrayString::from(text).ok()?;
-            whole.try_push_str(BEHIND.get(text.len()..)?).ok()?;
-            let length = u8::try_from(text.len()).ok()?;
-            Some(Storage::Here { whole, length })
-        };
-        Self(whole().unwrap_or_else(|| Storage::Shared(text.into())))
+        Self(match ArrayString::from(text) {
+            Ok(text) => Storage::Here(text),
+            Err(_) => Storage::Shared(text.into()),
+        })
     }
 }
 
@@ -60,38 +43,15 @@ impl Deref for ShortText {
     #[inline]
     fn deref(&self) -> &str {
         match &self.0 {
-            Storage::Here { whole, length } => {
-                whole.get(..usize::from(*length)).unwrap_or_default()
-            }
+            Storage::Here(text) => text,
             Storage::Shared(text) => text,
         }
     }
 }
 
 impl PartialEq for ShortText {
-    #[inline]
     fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (
-                Storage::Here { whole, length },
-                Storage::Here {
-                    whole: other,
-                    length: others,
-                },
-            ) => {
-                let whole = (
-                    whole.as_bytes().first_chunk(),
-                    other.as_bytes().first_chunk(),
-                );
-                let (Some(one), Some(other)) = whole else {
-                    return false;
-                };
-                length == others && are_same_rows(one, other)
-            }
-            (Storage::Shared(one), Storage::Shared(other)) => are_same(one, other),
-            (Storage::Here { .. }, Storage::Shared(_))
-            | (Storage::Shared(_), Storage::Here { .. }) => false,
-        }
+        **self == **other
     }
 }
 
@@ -122,12 +82,8 @@ impl fmt::Debug for ShortText {
     }
 }
 
-/// A text with many holders; two equal ones are nearly always the same allocation.
-#[allow(
-    clippy::derived_hash_with_manual_eq,
-    reason = "what is equal here is equal there"
-)]
-#[derive(Debug, Clone, Eq, Hash)]
+/// A text with many holders.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SharedText(pub(super) Arc<str>);
 
 impl From<&str> for SharedText {
@@ -142,30 +98,6 @@ impl Deref for SharedText {
     #[inline]
     fn deref(&self) -> &str {
         &self.0
-    }
-}
-
-impl PartialEq for SharedText {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        are_one(&self.0, &other.0)
-    }
-}
-
-impl Ord for SharedText {
-    #[inline]
-    fn cmp(&self, other: &Self) -> Ordering {
-        match Arc::ptr_eq(&self.0, &other.0) {
-            true => Ordering::Equal,
-            false => self.0.cmp(&other.0),
-        }
-    }
-}
-
-impl PartialOrd for SharedText {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }
 
@@ -188,7 +120,7 @@ mod tests {
     #[test]
     fn a_usual_id_stands_where_it_is() {
         let id = format!("sess_{}", "0".repeat(32));
-        assert!(matches!(ShortText::from(&*id).0, Storage::Here { .. }));
+        assert!(matches!(ShortText::from(&*id).0, Storage::Here(_)));
         assert!(size_of::<Option<ShortText>>() <= 48, "no more than must");
     }
 }

@@ -5,19 +5,14 @@
 use std::fmt;
 
 use super::id_text::{SharedText, ShortText};
-use super::text_forms::is_id;
 
 macro_rules! identifier {
-    ($(#[$doc:meta])* $name:ident($text:ty), $prefix:expr) => {
+    ($(#[$doc:meta])* $name:ident($text:ty)) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Eq, PartialEq, Ord, PartialOrd, Hash)]
         pub struct $name(pub(super) $text);
 
         impl $name {
-            /// Returns whether the text has the form that the chapters ask for.
-            pub fn is_well_formed(&self) -> bool {
-                well_formed(&self.0, $prefix)
-            }
             /// Returns the text.
             #[inline]
             pub fn as_str(&self) -> &str {
@@ -48,28 +43,23 @@ macro_rules! identifier {
 
 identifier!(
     /// The id of an event within its producer (3.2.3): `evt_` and 1 to 64 letters or digits.
-    EventId(ShortText),
-    Some("evt_")
+    EventId(ShortText)
 );
 identifier!(
     /// The id of a session within its producer (3.2.4): `sess_` and 1 to 64 letters or digits.
-    SessionId(ShortText),
-    Some("sess_")
+    SessionId(ShortText)
 );
 identifier!(
     /// The id that pairs a tool's invocation with its completion (4.3.1).
-    ToolCallId(ShortText),
-    Some("call_")
+    ToolCallId(ShortText)
 );
 identifier!(
     /// The id that groups the chunks of one output (4.3.3).
-    OutputId(ShortText),
-    Some("out_")
+    OutputId(ShortText)
 );
 identifier!(
     /// The id of an agent within its deployment (3.2.6.1): any text that is not empty.
-    AgentId(SharedText),
-    None
+    AgentId(SharedText)
 );
 
 /// The token of a question, which its answer echoes unchanged (6.2): opaque, and never shown in a log.
@@ -85,10 +75,6 @@ impl ReplyToken {
     pub fn reveal(&self) -> &str {
         &self.0
     }
-    /// Returns whether the text has the form of 6.2.1.
-    pub fn is_well_formed(&self) -> bool {
-        well_formed(&self.0, Some("rpl_"))
-    }
 }
 
 impl fmt::Debug for ReplyToken {
@@ -97,32 +83,9 @@ impl fmt::Debug for ReplyToken {
     }
 }
 
-fn well_formed(text: &str, prefix: Option<&str>) -> bool {
-    match prefix {
-        None => !text.is_empty(),
-        Some(prefix) => is_id(text, prefix),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn forms_are_told_apart() {
-        for (text, ok) in [
-            ("evt_a", true),
-            ("evt_", false),
-            ("evt_a-b", false),
-            ("sess_a", false),
-            ("EVT_a", false),
-        ] {
-            assert_eq!(EventId::from(text).is_well_formed(), ok, "{text}");
-        }
-        assert!(!EventId::from(format!("evt_{}", "a".repeat(65))).is_well_formed());
-        assert!(AgentId::from("com.example").is_well_formed());
-        assert!(!AgentId::from("").is_well_formed());
-    }
 
     #[test]
     fn a_token_is_never_printed() {

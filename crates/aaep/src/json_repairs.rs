@@ -234,11 +234,6 @@ fn no_number(bytes: &[u8]) -> Option<usize> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
 mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};

@@ -1,5 +1,4 @@
 //! Which signed manifests are trusted, and which are not.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
 use crate::Capabilities;

@@ -142,7 +142,6 @@ impl<'de> Visitor<'de> for ValueReader<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -8,13 +8,10 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::envelope::{Localization, Producer};
 use super::ids::{OutputId, SessionId};
-use super::stamp::Minute;
-use super::text_equality::are_same;
 
 /// A text and the value that was read from it.
 type SharedValue<T> = Option<(Box<str>, Arc<T>)>;
@@ -27,7 +24,6 @@ pub struct RecentValues {
     extensions: SharedValue<Map<String, Value>>,
     session: Option<SessionId>,
     output: Option<OutputId>,
-    minute: Minute,
 }
 
 impl RecentValues {
@@ -58,22 +54,13 @@ impl RecentValues {
         again(&mut self.extensions, object, read)
     }
 
-    /// Reads a timestamp if it conforms to 3.2.5.
-    pub(super) fn stamp(&mut self, text: &str) -> Option<Timestamp> {
-        self.minute.read(text)
-    }
-
     /// Returns a session's id, if the text is one.
     pub(super) fn session(
         &mut self,
         text: &str,
         is_one: impl FnOnce(&str) -> bool,
     ) -> Option<SessionId> {
-        if let Some(same) = self
-            .session
-            .as_ref()
-            .filter(|id| are_same(id.as_str(), text))
-        {
+        if let Some(same) = self.session.as_ref().filter(|id| id.as_str() == text) {
             return Some(same.clone());
         }
         self.session = is_one(text).then(|| SessionId::from(text));
@@ -86,11 +73,7 @@ impl RecentValues {
         text: &str,
         is_one: impl FnOnce(&str) -> bool,
     ) -> Option<OutputId> {
-        if let Some(same) = self
-            .output
-            .as_ref()
-            .filter(|id| are_same(id.as_str(), text))
-        {
+        if let Some(same) = self.output.as_ref().filter(|id| id.as_str() == text) {
             return Some(same.clone());
         }
         self.output = is_one(text).then(|| OutputId::from(text));
@@ -103,7 +86,7 @@ fn again<T>(
     object: &str,
     read: impl FnOnce(&str) -> Option<T>,
 ) -> Option<Arc<T>> {
-    if let Some((_, same)) = made.as_ref().filter(|(text, _)| are_same(text, object)) {
+    if let Some((_, same)) = made.as_ref().filter(|(text, _)| **text == *object) {
         return Some(Arc::clone(same));
     }
     let new = Arc::new(read(object)?);

@@ -156,7 +156,6 @@ fn rfc3339(time: Timestamp) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

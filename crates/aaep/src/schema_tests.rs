@@ -1,8 +1,6 @@
 //! Every field of the envelope and of the twelve types, with valid and invalid values written by hand from the
 //! chapters, as an independent check of the tables in `schema`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 
 use serde_json::{Map, json};

@@ -82,7 +82,6 @@ pub(super) fn forgive(map: &Map<String, Value>, findings: &mut Findings) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

@@ -194,7 +194,6 @@ pub(crate) fn calling_itself(name: &str) -> Option<KnownAgent> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::collections::BTreeSet;
 

@@ -29,7 +29,6 @@ mod connection;
 pub mod descriptor;
 mod event_decoding;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "tests/every_dialect.rs"]
 mod every_dialect;
 #[cfg(test)]

@@ -378,6 +378,5 @@ impl Dialect for UndecidedMachine {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "tests/recognise.rs"]
 mod tests;

@@ -262,6 +262,5 @@ fn refuses_aaep(fault: &Fault, elsewhere: bool) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "tests/unrecognised_server.rs"]
 mod tests;

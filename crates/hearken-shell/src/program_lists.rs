@@ -142,7 +142,6 @@ pub(crate) fn lists() -> &'static Lists {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::act::Act;

@@ -503,7 +503,6 @@ pub fn check_table() -> Result<usize, Vec<TableError>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

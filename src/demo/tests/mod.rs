@@ -1,9 +1,4 @@
 //! The demo over a real socket: every scenario, every branch, every refusal.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
 
 mod broken_streams;
 mod chapter_rules;

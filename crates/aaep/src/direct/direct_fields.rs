@@ -7,7 +7,6 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::value::RawValue;
 
 use super::borrowed_value::{BorrowedText, ContextNames, there};
-use crate::text_equality::are_same;
 
 /// The type of an event that is read here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +37,7 @@ impl<'de> Deserialize<'de> for TypeName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = BorrowedText::deserialize(deserializer)?;
         let mut all = FrequentType::ALL.into_iter();
-        let found = all.find(|(_, known)| are_same(known, &name.0));
+        let found = all.find(|(_, known)| *known == name.0);
         found
             .map(|(kind, name)| Self(kind, name))
             .ok_or_else(|| D::Error::custom("another type"))

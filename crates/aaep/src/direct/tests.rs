@@ -1,7 +1,5 @@
 //! Direct reading gives the same as the nine steps.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

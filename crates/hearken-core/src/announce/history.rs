@@ -56,22 +56,6 @@ impl History {
         self.entries.back()
     }
 
-    /// Returns the nearest announcement before a number.
-    pub fn before(&self, id: AnnouncementId) -> Option<&Arc<Announcement>> {
-        let at = self
-            .entries
-            .partition_point(|announcement| announcement.id < id);
-        at.checked_sub(1).and_then(|at| self.entries.get(at))
-    }
-
-    /// Returns the nearest announcement after a number.
-    pub fn after(&self, id: AnnouncementId) -> Option<&Arc<Announcement>> {
-        let at = self
-            .entries
-            .partition_point(|announcement| announcement.id <= id);
-        self.entries.get(at)
-    }
-
     /// Returns how many announcements are kept.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -89,7 +73,6 @@ impl History {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::time::Duration;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{
-    Announcement, AnnouncementId, AnnouncementKind, Announcer, Arg, Class, History, Ledger,
-    Phrases, Presentation, Quote, QuoteKind, takes_two_steps,
+    Announcement, AnnouncementId, AnnouncementKind, Announcer, Arg, Class, History, Phrases,
+    Presentation, Quote, QuoteKind, takes_two_steps,
 };
 use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
@@ -349,16 +349,6 @@ impl App {
         Some(self.cx.announcer.answer_words(question, step.answer()))
     }
 
-    /// Returns the state of the voice.
-    pub fn voice_state(&self) -> &VoiceState {
-        self.cx.signals.voice()
-    }
-
-    /// Returns the face and why it was chosen, as phrase keys.
-    pub fn face(&self) -> (&'static str, &'static str) {
-        (self.cx.face.name(), self.cx.face.why())
-    }
-
     /// Returns the label of an announcement in words: its kind, and its agent if there are several.
     pub fn label(&self, told: &Announcement) -> String {
         let (key, agent) = self.label_of(told);
@@ -420,11 +410,6 @@ impl App {
         }
     }
 
-    /// Returns one session as a line: agent, phase, state, tools with their time, progress.
-    pub fn session_words(&self, session: &Session, now: Duration) -> String {
-        self.cx.session_words(session, now)
-    }
-
     /// Returns one session without what changes every second: agent, phase and state.
     pub fn session_head(&self, session: &Session) -> String {
         self.cx.session_head(session)
@@ -443,11 +428,6 @@ impl App {
     /// Returns the number by which the person goes to the conversation of a session.
     pub fn conversation_number(&self, session: &Session) -> Option<usize> {
         self.prompts.number_of(&session.key, &self.links)
-    }
-
-    /// Returns the fates of everything that was queued to be spoken.
-    pub fn ledger(&self) -> &Ledger {
-        self.cx.queue.ledger()
     }
 }
 

@@ -133,11 +133,6 @@ impl Bridge {
             .min()
     }
 
-    /// Returns the number of questions that wait for an answer.
-    pub fn open_questions(&self) -> usize {
-        self.sessions.open_questions().count()
-    }
-
     /// Reports what can be done with the agents, whenever that changes.
     fn report_standing(&mut self, now: Now) {
         let mut standing = BridgeAbilities {

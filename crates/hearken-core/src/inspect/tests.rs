@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 
 mod joined_captures;
@@ -52,6 +50,10 @@ impl StreamBuilder {
         self.event("sess_1", name, fields)
     }
 
+    fn state(&mut self, from: &str, to: &str) -> &mut Self {
+        self.on("state.changed", json!({"from_state": from, "to_state": to}))
+    }
+
     fn check(&self) -> (Vec<ReportItem>, Summary) {
         check(&self.lines.join("\n"))
     }
@@ -88,10 +90,7 @@ fn a_sound_session_is_clean() {
     let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
-        .on(
-            "state.changed",
-            json!({"from_state": "idle", "to_state": "calling_tool"}),
-        )
+        .state("idle", "calling_tool")
         .on(
             "tool.invoked",
             json!({"tool": "look", "tool_call_id": "call_1"}),
@@ -122,12 +121,9 @@ fn what_is_wrong_stands_at_its_line() {
             "tool.completed",
             json!({"tool": "look", "status": "success"}),
         )
-        .on(
-            "state.changed",
-            json!({"from_state": "thinking", "to_state": "x"}),
-        )
+        .state("thinking", "x")
         .on("session.completed", json!({"duration_ms": -1}))
-        .on("state.changed", json!({"from_state": "x", "to_state": "y"}));
+        .state("x", "y");
     let (items, summary) = stream.check();
     assert_eq!(
         names(&items),
@@ -156,23 +152,14 @@ fn what_is_open_at_the_end_is_said() {
     let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
-        .on(
-            "state.changed",
-            json!({"from_state": "idle", "to_state": "calling_tool"}),
-        )
+        .state("idle", "calling_tool")
         .on("tool.invoked", json!({"tool": "look"}))
-        .on(
-            "state.changed",
-            json!({"from_state": "calling_tool", "to_state": "writing_output"}),
-        )
+        .state("calling_tool", "writing_output")
         .on(
             "output.streaming",
             json!({"chunk": "c", "position": 0, "complete": false}),
         )
-        .on(
-            "state.changed",
-            json!({"from_state": "writing_output", "to_state": "awaiting_input"}),
-        )
+        .state("writing_output", "awaiting_input")
         .on(
             "awaiting.clarification",
             json!({"question": "q", "reply_token": "rpl_1", "timeout_seconds": 9}),
@@ -271,14 +258,14 @@ fn a_reply_in_a_capture_is_the_decision() {
     let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
-        .on("state.changed", json!({"from_state": "idle", "to_state": "thinking"}))
-        .on("state.changed", json!({"from_state": "thinking", "to_state": "awaiting_input"}))
+        .state("idle", "thinking")
+        .state("thinking", "awaiting_input")
         .on(
             "awaiting.confirmation",
             json!({"action": "Transfer $500 to savings.", "consequence": "It is gone.", "reply_token": "rpl_1",
                 "timeout_seconds": 60, "default_decision": "reject", "urgency": "critical"}),
         )
-        .on("state.changed", json!({"from_state": "awaiting_input", "to_state": "calling_tool"}))
+        .state("awaiting_input", "calling_tool")
         .on("tool.invoked", json!({"tool": "transfer_funds", "tool_call_id": "call_1", "summary_normal": "Working."}))
         .on("tool.completed", json!({"tool": "transfer_funds", "tool_call_id": "call_1", "status": "success"}));
     for (decision, wanted) in [

@@ -99,7 +99,6 @@ impl ClockSkew {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
     use std::time::Duration;
 

@@ -1,7 +1,6 @@
 //! The effect of each event on the state of its session.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::protocol::{Event, Progress, SessionStarted, StateChanged, Summary};
 
@@ -377,12 +376,5 @@ impl Sessions {
         if let Some(session) = self.sessions.of_mut(context) {
             session.implied.insert(state);
         }
-    }
-
-    /// Returns how long an agent has been silent, for the heartbeat and the status.
-    pub fn silence(&self, key: &SessionKey, now: Duration) -> Option<Duration> {
-        self.sessions
-            .get(key)
-            .map(|session| now.saturating_sub(session.last_event))
     }
 }

@@ -50,7 +50,6 @@ impl Write for HashWriter {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::protocol::decode;

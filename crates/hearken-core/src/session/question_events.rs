@@ -66,21 +66,7 @@ impl Sessions {
     /// Notes that an event was sent again. A repetition proves nothing about now: any program that keeps a list can
     /// send it. Only a question that is itself shown again may still be open.
     pub(super) fn note_shown_again(&mut self, key: &SessionKey, event: &Event) {
-        let token = match event {
-            Event::AwaitingConfirmation(asked) => asked.reply_token.as_ref(),
-            Event::AwaitingClarification(asked) => asked.reply_token.as_ref(),
-            Event::SessionStarted(_)
-            | Event::SessionCompleted(_)
-            | Event::SessionErrored(_)
-            | Event::SessionCancelled(_)
-            | Event::StateChanged(_)
-            | Event::Progress(_)
-            | Event::ToolInvoked(_)
-            | Event::ToolCompleted(_)
-            | Event::OutputStreaming(_)
-            | Event::HandoffRequested(_)
-            | Event::Unknown(_) => None,
-        };
+        let token = event.reply_token();
         for question in self.questions.open_of(key) {
             if question.reach == AnswerReach::LinkLost
                 && token.is_some()

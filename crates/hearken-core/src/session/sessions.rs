@@ -83,21 +83,7 @@ impl Sessions {
 
     /// Notes that the question in an upcoming event can't be answered from here.
     pub fn only_shown(&mut self, link: LinkId, event: &Event) {
-        let token = match event {
-            Event::AwaitingConfirmation(asked) => asked.reply_token.as_ref(),
-            Event::AwaitingClarification(asked) => asked.reply_token.as_ref(),
-            Event::SessionStarted(_)
-            | Event::SessionCompleted(_)
-            | Event::SessionErrored(_)
-            | Event::SessionCancelled(_)
-            | Event::StateChanged(_)
-            | Event::Progress(_)
-            | Event::ToolInvoked(_)
-            | Event::ToolCompleted(_)
-            | Event::OutputStreaming(_)
-            | Event::HandoffRequested(_)
-            | Event::Unknown(_) => None,
-        };
+        let token = event.reply_token();
         if let (Some(token), Some(state)) = (token, self.links.get_mut(&link)) {
             state.only_shows(token.clone());
         }

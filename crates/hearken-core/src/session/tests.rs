@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod aftermath;
 mod evasions;
 mod event_order;
@@ -86,12 +84,13 @@ impl SessionStage {
         self.put(LINK, &event)
     }
 
+    fn state(&mut self, from: &str, to: &str) -> Vec<ChangeKind> {
+        self.on("state.changed", json!({"from_state": from, "to_state": to}))
+    }
+
     fn start(&mut self) {
         self.on("session.started", json!({}));
-        self.on(
-            "state.changed",
-            json!({"from_state": "idle", "to_state": "thinking"}),
-        );
+        self.state("idle", "thinking");
     }
 
     fn ask(&mut self, token: &str) -> QuestionId {
@@ -222,16 +221,10 @@ fn an_accepted_email_as_the_minimal_producer_sends_it() {
 fn an_accepted_email_as_the_chapters_want_it() {
     let mut stage = SessionStage::new();
     stage.start();
-    stage.on(
-        "state.changed",
-        json!({"from_state": "thinking", "to_state": "awaiting_input"}),
-    );
+    stage.state("thinking", "awaiting_input");
     let id = stage.ask("rpl_1");
     stage.answer(id, Decision::Accept);
-    let what = stage.on(
-        "state.changed",
-        json!({"from_state": "awaiting_input", "to_state": "calling_tool"}),
-    );
+    let what = stage.state("awaiting_input", "calling_tool");
     assert!(matches!(
         closed(&what),
         Some((_, CloseReason::StateLeft { .. }))
@@ -266,10 +259,7 @@ fn a_deed_after_a_rejection_is_a_danger_in_both_orders() {
     stage.start();
     let id = stage.ask("rpl_1");
     stage.answer(id, Decision::Reject);
-    stage.on(
-        "state.changed",
-        json!({"from_state": "awaiting_input", "to_state": "calling_tool"}),
-    );
+    stage.state("awaiting_input", "calling_tool");
     stage.tool("send_email", "call_1");
     let what = stage.done("send_email", "call_1", "success");
     assert_eq!(
@@ -351,10 +341,7 @@ fn one_question_does_not_cover_two_calls() {
     stage.start();
     let id = stage.ask("rpl_1");
     stage.answer(id, Decision::Accept);
-    stage.on(
-        "state.changed",
-        json!({"from_state": "awaiting_input", "to_state": "calling_tool"}),
-    );
+    stage.state("awaiting_input", "calling_tool");
     stage.tool("send_email", "call_1");
     assert_eq!(dangers(&stage.done("send_email", "call_1", "success")), []);
     stage.tool("send_email", "call_2");
@@ -413,10 +400,7 @@ fn leaving_awaiting_input_twice_does_not_cover_an_unasked_call() {
     let id = stage.ask("rpl_1");
     stage.answer(id, Decision::Accept);
     stage.tool("send_email", "call_1");
-    stage.on(
-        "state.changed",
-        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
-    );
+    stage.state("awaiting_input", "thinking");
     stage.done("send_email", "call_1", "success");
     stage.tool("wipe_disk", "call_2");
     assert_eq!(

@@ -194,6 +194,5 @@ fn path_of(url: &str, origin: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "tests/card.rs"]
 mod tests;

@@ -118,8 +118,6 @@ fn surely_not_taken(fault: &Fault) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     fn keys(out: &[DialectOutput]) -> Vec<&str> {

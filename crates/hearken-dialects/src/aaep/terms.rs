@@ -139,89 +139,52 @@ impl Term {
 /// as kept.
 pub(super) fn differences(asked: &Capabilities, honored: &Capabilities) -> Vec<Difference> {
     /// Returns both sides if both name a term and differ in it.
-    fn both<T: Clone + PartialEq>(
-        asked: Option<&T>,
-        honored: Option<&T>,
+    fn both<T: PartialEq>(
+        sides: [&Capabilities; 2],
+        field: impl Fn(&Capabilities) -> Option<T>,
         term: impl Fn(T) -> Term,
     ) -> Option<(Term, Term)> {
-        let (asked, honored) = asked.zip(honored)?;
-        (asked != honored).then(|| (term(asked.clone()), term(honored.clone())))
+        let (asked, honored) = field(sides[0]).zip(field(sides[1]))?;
+        (asked != honored).then(|| (term(asked), term(honored)))
     }
-    let refused = |asked: Option<bool>, honored: Option<bool>| {
-        (asked == Some(true) && honored == Some(false)).then_some((Term::Told, Term::Told))
+    let sides = [asked, honored];
+    let refused = |field: fn(&Capabilities) -> Option<bool>| {
+        (sides.map(field) == [Some(true), Some(false)]).then_some((Term::Told, Term::Told))
     };
-    let highest = |levels: &Option<Vec<u64>>| levels.as_ref()?.iter().max().copied();
+    let highest = |it: &Capabilities| {
+        let levels = it.supported_conformance_levels.as_ref()?;
+        levels.iter().max().copied()
+    };
+    let load = |it: &Capabilities| it.cognitive_load.clone();
+    let filters = |it: &Capabilities| it.event_filters.clone();
     let rows = [
         (
             "terms.rate",
-            both(
-                asked.max_events_per_second.as_ref(),
-                honored.max_events_per_second.as_ref(),
-                Term::Number,
-            ),
+            both(sides, |it| it.max_events_per_second, Term::Number),
         ),
         (
             "terms.verbosity",
-            both(
-                asked.preferred_verbosity.as_ref(),
-                honored.preferred_verbosity.as_ref(),
-                Term::Level,
-            ),
+            both(sides, |it| it.preferred_verbosity, Term::Level),
         ),
         (
             "terms.languages",
-            both(
-                asked.languages.as_ref(),
-                honored.languages.as_ref(),
-                Term::List,
-            ),
+            both(sides, |it| it.languages.clone(), Term::List),
         ),
         (
             "terms.confirmation",
-            refused(
-                asked.supports_confirmation_reply,
-                honored.supports_confirmation_reply,
-            ),
+            refused(|it| it.supports_confirmation_reply),
         ),
         (
             "terms.clarification",
-            refused(
-                asked.supports_clarification_reply,
-                honored.supports_clarification_reply,
-            ),
+            refused(|it| it.supports_clarification_reply),
         ),
         (
             "terms.boundaries",
-            both(
-                asked.coalesce_boundaries.as_ref(),
-                honored.coalesce_boundaries.as_ref(),
-                Term::List,
-            ),
+            both(sides, |it| it.coalesce_boundaries.clone(), Term::List),
         ),
-        (
-            "terms.filters",
-            both(
-                asked.event_filters.as_ref(),
-                honored.event_filters.as_ref(),
-                |_| Term::Told,
-            ),
-        ),
-        (
-            "terms.load",
-            both(
-                asked.cognitive_load.as_ref(),
-                honored.cognitive_load.as_ref(),
-                Term::Load,
-            ),
-        ),
-        (
-            "terms.level",
-            both(
-                highest(&asked.supported_conformance_levels).as_ref(),
-                highest(&honored.supported_conformance_levels).as_ref(),
-                Term::Number,
-            ),
-        ),
+        ("terms.filters", both(sides, filters, |_| Term::Told)),
+        ("terms.load", both(sides, load, Term::Load)),
+        ("terms.level", both(sides, highest, Term::Number)),
     ];
     let differs = |(phrase, sides): (&'static str, Option<(Term, Term)>)| {
         let (asked, honored) = sides?;
@@ -236,7 +199,6 @@ pub(super) fn differences(asked: &Capabilities, honored: &Capabilities) -> Vec<D
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     fn wishes(verbosity: Verbosity, rate: Option<i32>) -> Terms {

@@ -1,5 +1,4 @@
 //! The machine on its own: its outputs, before anything puts them into words.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::Cx;
 use serde_json::{Value, json};

@@ -35,7 +35,6 @@ pub(super) fn call(update: &Map<String, Value>, agent: Option<&KnownAgent>) -> O
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::agent_table;

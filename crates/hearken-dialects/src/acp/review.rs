@@ -65,7 +65,6 @@ pub fn review(update: &Map<String, Value>) -> Option<ReviewVerdict> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

@@ -195,17 +195,19 @@ fn said_of(value: &Value) -> String {
     }
 }
 
+/// A permission about which nothing is known but how the decision is written.
+fn consent(writes: DecisionStyle) -> InterruptRequest {
+    InterruptRequest::Consent(PermissionRequest {
+        writes,
+        tool: None,
+        given: None,
+        about: String::new(),
+        allows: true,
+        rejects: true,
+    })
+}
+
 fn by_reason(reason: &str, is_for_call: bool) -> InterruptRequest {
-    let consent = |writes| {
-        InterruptRequest::Consent(PermissionRequest {
-            writes,
-            tool: None,
-            given: None,
-            about: String::new(),
-            allows: true,
-            rejects: true,
-        })
-    };
     match reason {
         "tool_call" if is_for_call => consent(DecisionStyle::Approved { reason: false }),
         "confirmation" => consent(DecisionStyle::Plain),
@@ -214,16 +216,6 @@ fn by_reason(reason: &str, is_for_call: bool) -> InterruptRequest {
 }
 
 fn by_schema(schema: &Map<String, Value>, reason: &str, message: &str) -> InterruptRequest {
-    let consent = |writes| {
-        InterruptRequest::Consent(PermissionRequest {
-            writes,
-            tool: None,
-            given: None,
-            about: String::new(),
-            allows: true,
-            rejects: true,
-        })
-    };
     let kind = text(schema, "type");
     if kind == Some("boolean") && matches!(reason, "tool_call" | "confirmation") {
         return consent(DecisionStyle::Plain);
@@ -315,7 +307,6 @@ pub fn one_line(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

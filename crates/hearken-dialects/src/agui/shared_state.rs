@@ -159,7 +159,6 @@ fn take(value: &mut Value, path: &str) -> Option<Value> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

@@ -194,7 +194,6 @@ fn state(map: &Map<String, Value>) -> Option<Option<State>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

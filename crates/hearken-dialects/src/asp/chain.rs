@@ -118,7 +118,6 @@ fn digest(what: &impl Hash) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

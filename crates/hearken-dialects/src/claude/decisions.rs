@@ -258,14 +258,7 @@ impl Claude {
         };
         let held = self.waiting_requests.remove(&id);
         let went = outcome.is_ok();
-        cx.out.push(DialectOutput::Settled {
-            request,
-            outcome: match went {
-                true => Ok(Receipt::Written),
-                // The request no longer waits, so another attempt is pointless.
-                false => Err(DeliveryFailure::Refused(gone())),
-            },
-        });
+        cx.out.push(delivered(request, went));
         let conversation = held.and_then(|it| self.conversations.get_mut(&it.conversation));
         let Some((turn, teller)) =
             conversation.and_then(|it| Some((it.turn.as_mut()?, &mut it.teller)))
@@ -351,7 +344,17 @@ pub(super) fn only_here(harness: &Harness, hand_back: Duration) -> Phrase {
         .with("s", PhraseArg::Own(s))
 }
 
-pub(super) fn gone() -> Fault {
+/// Returns what became of an answer that was written, or that came too late.
+pub(super) fn delivered(request: u64, went: bool) -> DialectOutput {
+    let outcome = match went {
+        true => Ok(Receipt::Written),
+        // The request no longer waits, so another attempt is pointless.
+        false => Err(DeliveryFailure::Refused(gone())),
+    };
+    DialectOutput::Settled { request, outcome }
+}
+
+fn gone() -> Fault {
     Fault::Rejected {
         reason: Phrase::new("claude.gone"),
         retry_after: None,

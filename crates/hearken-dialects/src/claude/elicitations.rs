@@ -20,7 +20,7 @@ use crate::protocol::{Answer, Reply, Response, SessionCompleted};
 use crate::{Cx, DialectOutput, QuestionEnd, SharedWording};
 
 use super::client::{Claude, WaitingRequest, agent};
-use super::decisions::gone;
+use super::decisions::delivered;
 use super::messages::{ElicitationRequest, Hook, ServerQuestion};
 
 /// How many may be open at the same time; further ones are asked in the agent's own terminal.
@@ -289,14 +289,7 @@ impl Claude {
             self.waiting_requests.remove(&id);
         }
         let went = outcome.is_ok();
-        cx.out.push(DialectOutput::Settled {
-            request,
-            outcome: match went {
-                true => Ok(Receipt::Written),
-                // The request no longer waits, so another attempt is pointless.
-                false => Err(DeliveryFailure::Refused(gone())),
-            },
-        });
+        cx.out.push(delivered(request, went));
         if let Some(conversation) = self.conversations.get_mut(&elicited.conversation) {
             conversation.forms = conversation.forms.saturating_sub(1);
             conversation.stirs(cx.now);

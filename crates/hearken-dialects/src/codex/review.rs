@@ -260,7 +260,6 @@ fn snake(name: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::kit::rig::WORDS;

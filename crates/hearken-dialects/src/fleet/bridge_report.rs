@@ -314,7 +314,6 @@ impl BridgeReport {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
     use crate::fleet::DangerKind;
 

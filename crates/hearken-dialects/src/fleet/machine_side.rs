@@ -50,11 +50,6 @@ impl Publishing {
         }
     }
 
-    /// Returns the machine.
-    pub fn machine(&self) -> &Machine {
-        &self.machine
-    }
-
     /// Returns where an event is published; `None` if the text is not a JSON object.
     pub fn event(&mut self, text: &str) -> Option<PublishedEvent> {
         let event = object(text)?;
@@ -162,7 +157,6 @@ pub fn snapshot<'a>(
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
     use crate::fleet::Space;
 

@@ -75,7 +75,6 @@ fn hash_head(kind: char, length: usize, hash: &mut Context) {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     const ASKED: &str = r#"{"type":"aaep:agent.awaiting.confirmation","event_id":"evt_1","reply_token":"rpl_1",

@@ -362,7 +362,6 @@ fn name_of(token: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
     use crate::protocol::object;
     use proptest::prelude::*;

@@ -379,7 +379,6 @@ fn declined(key: &'static str, word: PhraseArg) -> Fault {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     fn question(number: usize) -> AskedQuestion {

@@ -121,7 +121,6 @@ pub fn mixed(seed: u64, number: u64) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -342,7 +342,6 @@ pub fn duration(ms: Option<u64>) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::protocol::{

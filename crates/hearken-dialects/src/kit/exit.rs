@@ -92,7 +92,6 @@ pub fn stated(code: Option<&Value>, signal: Option<&Value>) -> Option<CallExit> 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

@@ -35,7 +35,6 @@ pub mod permission;
 pub mod post_outcome;
 pub mod request_numbers;
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 pub mod rig;
 pub mod rpc;
 pub mod shell;

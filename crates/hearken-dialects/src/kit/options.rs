@@ -255,7 +255,6 @@ fn phrase(kind: &str) -> &'static str {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

@@ -309,8 +309,6 @@ pub fn error(id: &Id, code: i64, message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     fn id(text: &str) -> Option<Id> {

@@ -1,5 +1,4 @@
 //! The machine of a NATS space.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod selection;
 

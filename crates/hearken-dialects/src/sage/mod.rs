@@ -21,11 +21,6 @@ mod turn_calls;
 mod turn_events;
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
 mod tests;
 
 use crate::{ConnectionLoss, Cx};

@@ -208,7 +208,6 @@ pub(super) fn error(code: u16, words: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -1,5 +1,4 @@
 //! The machine of the agents on a NATS server.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod strangers;
 

@@ -153,7 +153,6 @@ impl fmt::Display for BrokerAddress {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     #[test]

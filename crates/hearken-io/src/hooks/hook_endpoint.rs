@@ -184,7 +184,6 @@ pub fn find(folder: &Path) -> Option<HookAddress> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

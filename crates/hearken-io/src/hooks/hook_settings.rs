@@ -485,6 +485,5 @@ pub(super) fn called(hook: &Value, program: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "tests/hook_settings.rs"]
 mod tests;

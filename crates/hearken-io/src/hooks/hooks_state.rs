@@ -75,7 +75,6 @@ fn programs(hooks: &Map<String, Value>, own: &Path) -> Vec<PathBuf> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

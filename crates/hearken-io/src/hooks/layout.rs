@@ -202,7 +202,6 @@ pub fn project_file(agent: HookedAgent, folder: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

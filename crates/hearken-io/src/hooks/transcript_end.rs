@@ -68,7 +68,6 @@ fn texts(lines: &[u8]) -> Vec<Value> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -301,6 +301,5 @@ fn new_prompts(said: &Value, taken: u64) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "tests/serving.rs"]
 mod tests;

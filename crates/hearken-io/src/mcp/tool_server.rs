@@ -347,6 +347,5 @@ fn tool_result((words, is_error): &ToolResult) -> Value {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "tests/tool_server.rs"]
 mod tests;

@@ -80,7 +80,6 @@ pub fn path() -> Option<OsString> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -120,7 +120,6 @@ fn is_this_machine(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     fn judged(admission: &Admission, headers: &[(&'static str, &str)]) -> Result<(), NotAdmitted> {

@@ -316,7 +316,6 @@ impl EventNumbers {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
     use serde_json::json;
 
     use super::*;

@@ -223,7 +223,6 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> MessageConnectio
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     async fn heard(bytes: &[u8]) -> (Vec<DialogueInput>, Vec<u8>) {

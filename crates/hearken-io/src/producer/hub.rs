@@ -153,7 +153,6 @@ impl Hub {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::super::queue::NextDelivery;
     use super::*;
 

@@ -83,7 +83,6 @@ impl Signer {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
     use crate::protocol::{KeyRing, SignatureFault};
 

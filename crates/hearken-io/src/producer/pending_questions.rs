@@ -135,7 +135,6 @@ impl PendingQuestions {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use serde_json::json;
 
     use super::*;

@@ -220,7 +220,6 @@ fn timestamp(text: &str) -> Option<Timestamp> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use serde_json::json;
 
     use super::*;

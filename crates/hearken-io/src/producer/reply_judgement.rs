@@ -291,7 +291,6 @@ fn choices(list: &Value) -> Option<Vec<AskedChoice>> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use serde_json::json;
 
     use super::*;

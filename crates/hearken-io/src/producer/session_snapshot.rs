@@ -226,7 +226,6 @@ fn from_idle(event: &Value) -> Option<Arc<Frame>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

@@ -113,7 +113,6 @@ fn written(frame: &Frame) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use std::sync::Arc;
 
     use http_body_util::BodyExt;

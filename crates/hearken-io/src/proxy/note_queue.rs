@@ -223,8 +223,6 @@ impl NoteQueue {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::super::pipe_messages::DecisionOutcome;
     use super::*;
 

@@ -110,7 +110,6 @@ impl<W: Write> SluiceState<W> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

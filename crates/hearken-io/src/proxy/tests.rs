@@ -1,7 +1,5 @@
 //! Bytes in any pieces, questions and answers in any order.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use proptest::prelude::*;
 
 use super::arbiter::{Arbiter, Treatment};

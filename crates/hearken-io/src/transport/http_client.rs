@@ -256,8 +256,6 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     fn headers(pairs: &[(HeaderName, &str)]) -> HeaderMap {

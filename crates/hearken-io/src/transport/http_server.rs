@@ -23,7 +23,7 @@ use super::http_client::{
     SharedClient, bearer, fault_of, retry_after_of, status_fault, version_header,
 };
 use super::link_sink::LinkSink;
-use super::network_address::{HttpAddress, check};
+use super::network_address::{NetworkAddress, check};
 use super::sse::answer_stream::pieces;
 use super::sse::stream_request::{check_json, check_type};
 use super::transport_settings::LinkSettings;
@@ -98,7 +98,7 @@ impl Handler {
     pub(super) fn new(settings: &LinkSettings) -> Self {
         let address = settings.config.handler.as_deref().and_then(|address| {
             // The address was checked when the settings were read.
-            HttpAddress::parse(address, settings.config.allow_plain_http).ok()
+            NetworkAddress::parse(address, settings.config.allow_plain_http).ok()
         });
         Self(address.map(|address| {
             let url = address.url();
@@ -133,7 +133,7 @@ impl Poster for Handler {
 impl HttpServer {
     /// Builds a server and the end from which the reader receives its courses.
     pub(super) fn new(
-        address: &HttpAddress,
+        address: &NetworkAddress,
         settings: &LinkSettings,
     ) -> (Self, mpsc::UnboundedReceiver<HttpConnectDecision>) {
         // Each attempt gets one course, so the queue never grows.

@@ -47,7 +47,7 @@ pub use link_handle::LinkHandle;
 pub use link_opening::open;
 pub use link_sink::{LinkNews, LinkSink, WAITING_BYTES, size_of_news};
 pub use local_websocket::LocalWebSocket;
-pub use network_address::{HttpAddress, SourceError, WebSocketAddress};
+pub use network_address::{NetworkAddress, SourceError};
 pub use outside_text::readable;
 pub use pipe::PipeName;
 pub use program::end_all_now;

@@ -110,9 +110,9 @@ pub enum SourceError {
 
 /// An address as the person gave it, and separately the part after its `#`; its debug form leaves the query out.
 #[derive(Clone, PartialEq, Eq)]
-pub struct HttpAddress(pub(super) Url, pub(super) Option<String>);
+pub struct NetworkAddress(pub(super) Url, pub(super) Option<String>);
 
-impl HttpAddress {
+impl NetworkAddress {
     pub(super) fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
         let mut url = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
         check(&url, allow_plain)?;
@@ -131,9 +131,11 @@ impl HttpAddress {
     }
 }
 
-impl fmt::Debug for HttpAddress {
+impl fmt::Debug for NetworkAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("HttpAddress").field(&shown(&self.0)).finish()
+        f.debug_tuple("NetworkAddress")
+            .field(&shown(&self.0))
+            .finish()
     }
 }
 
@@ -149,37 +151,6 @@ pub(super) fn shown(url: &Url) -> String {
     let mut shown = url.clone();
     shown.set_query(None);
     clean(shown.as_str(), NAME_CHARACTERS)
-}
-
-/// The address of a WebSocket, and separately the part after its `#`; its debug form leaves the query out.
-#[derive(Clone, PartialEq, Eq)]
-pub struct WebSocketAddress(pub(super) Url, pub(super) Option<String>);
-
-impl WebSocketAddress {
-    pub(super) fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
-        let mut url = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
-        check(&url, allow_plain)?;
-        let part = part_of(&mut url);
-        Ok(Self(url, part))
-    }
-
-    /// Wraps an address that has already been checked.
-    pub(super) fn at(url: Url) -> Self {
-        Self(url, None)
-    }
-
-    /// Returns the address itself.
-    pub(super) fn url(&self) -> &Url {
-        &self.0
-    }
-}
-
-impl fmt::Debug for WebSocketAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WebSocketAddress")
-            .field(&shown(&self.0))
-            .finish()
-    }
 }
 
 /// Checks an address, given or redirected to: it needs a host and a safe connection, and may contain no credential.

@@ -113,7 +113,6 @@ fn fault(error: &io::Error, name: &PipeName) -> Fault {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -8,8 +8,10 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use reqwest::Url;
+
 use super::local_websocket::LocalWebSocket;
-use super::network_address::{HttpAddress, NAME_CHARACTERS, SourceError, WebSocketAddress, shown};
+use super::network_address::{NAME_CHARACTERS, NetworkAddress, SourceError, shown};
 use super::outside_text::clean;
 use super::pipe::PipeName;
 use super::program;
@@ -24,9 +26,9 @@ use crate::platform::{pipes, sockets};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A server that speaks HTTP.
-    Http(HttpAddress),
+    Http(NetworkAddress),
     /// A server with a WebSocket.
-    WebSocket(WebSocketAddress),
+    WebSocket(NetworkAddress),
     /// An agent on this machine, behind a Unix socket.
     Unix(Socket),
     /// An agent on this machine, with a WebSocket behind a Unix socket.
@@ -58,10 +60,10 @@ impl Source {
         }
         match scheme(text).as_deref() {
             Some("http" | "https") => {
-                return HttpAddress::parse(text, config.allow_plain_http).map(Self::Http);
+                return NetworkAddress::parse(text, config.allow_plain_http).map(Self::Http);
             }
             Some("ws" | "wss") => {
-                return WebSocketAddress::parse(text, config.allow_plain_http).map(Self::WebSocket);
+                return NetworkAddress::parse(text, config.allow_plain_http).map(Self::WebSocket);
             }
             Some("nats" | "tls" | "agents+nats" | "agents+tls") if text.contains("://") => {
                 return BrokerAddress::parse_source(text, config.allow_plain_http).map(Self::Nats);
@@ -103,27 +105,16 @@ impl Source {
         }
     }
 
-    /// Returns whether a SOURCE is read over a connection, so that it exists only while it is followed.
+    /// Returns whether a SOURCE is read over a connection, so that it exists only while it is followed,
+    /// and answers can be sent to it.
     pub fn is_live(&self) -> bool {
-        match self {
-            Self::Http(_)
-            | Self::WebSocket(_)
-            | Self::Unix(_)
-            | Self::LocalWebSocket(_)
-            | Self::Pipe(_)
-            | Self::Program(_)
-            | Self::Nats(_)
-            | Self::Requests(_) => true,
-            Self::File(_) | Self::Stdin => false,
-        }
+        !matches!(self, Self::File(_) | Self::Stdin)
     }
 
     /// Returns a short name that is safe on a screen: no query, no credential, no control character.
     pub fn name(&self) -> String {
         match self {
-            Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
-                shown(url)
-            }
+            Self::Http(address) | Self::WebSocket(address) => shown(address.url()),
             Self::Unix(socket) => socket.to_string(),
             Self::LocalWebSocket(address) => address.to_string(),
             Self::Pipe(name) => name.to_string(),
@@ -135,14 +126,10 @@ impl Source {
         }
     }
 
-    /// Returns the name of a source whose frames are at a path of its server other than the one that the person gave.
-    pub fn name_at(&self, path: &str) -> String {
+    /// Returns the address of a server on the network.
+    fn url(&self) -> Option<&Url> {
         match self {
-            Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
-                let mut url = url.clone();
-                url.set_path(path);
-                shown(&url)
-            }
+            Self::Http(address) | Self::WebSocket(address) => Some(address.url()),
             Self::Unix(_)
             | Self::LocalWebSocket(_)
             | Self::Pipe(_)
@@ -150,50 +137,37 @@ impl Source {
             | Self::File(_)
             | Self::Stdin
             | Self::Nats(_)
-            | Self::Requests(_) => self.name(),
+            | Self::Requests(_) => None,
         }
+    }
+
+    /// Returns the name of a source whose frames are at a path of its server other than the one that the person gave.
+    pub fn name_at(&self, path: &str) -> String {
+        let Some(url) = self.url() else {
+            return self.name();
+        };
+        let mut url = url.clone();
+        url.set_path(path);
+        shown(&url)
     }
 
     /// Returns the path of the address that the person gave, and whether a query follows it; `None` for anything but a
     /// server on the network.
     pub fn path(&self) -> Option<(&str, bool)> {
-        match self {
-            Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
-                Some((url.path(), url.query().is_some()))
-            }
-            Self::Unix(_)
-            | Self::LocalWebSocket(_)
-            | Self::Pipe(_)
-            | Self::Program(_)
-            | Self::File(_)
-            | Self::Stdin
-            | Self::Nats(_)
-            | Self::Requests(_) => None,
-        }
+        let url = self.url()?;
+        Some((url.path(), url.query().is_some()))
     }
 
     /// Returns the scheme, host and port of a server on the network, as one text.
     pub fn origin(&self) -> Option<String> {
-        match self {
-            Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
-                Some(url.origin().ascii_serialization())
-            }
-            Self::Unix(_)
-            | Self::LocalWebSocket(_)
-            | Self::Pipe(_)
-            | Self::Program(_)
-            | Self::File(_)
-            | Self::Stdin
-            | Self::Nats(_)
-            | Self::Requests(_) => None,
-        }
+        Some(self.url()?.origin().ascii_serialization())
     }
 
     /// Returns the part after the `#` of the address that the person gave: it is never sent, and selects a part of what
     /// is there.
     pub fn fragment(&self) -> Option<&str> {
         match self {
-            Self::Http(HttpAddress(_, part)) | Self::WebSocket(WebSocketAddress(_, part)) => {
+            Self::Http(NetworkAddress(_, part)) | Self::WebSocket(NetworkAddress(_, part)) => {
                 part.as_deref()
             }
             Self::LocalWebSocket(LocalWebSocket(_, part)) => part.as_deref(),
@@ -204,21 +178,6 @@ impl Source {
             | Self::Stdin
             | Self::Nats(_)
             | Self::Requests(_) => None,
-        }
-    }
-
-    /// Returns whether answers can be sent to the source.
-    pub fn takes_answers(&self) -> bool {
-        match self {
-            Self::Http(_)
-            | Self::WebSocket(_)
-            | Self::Unix(_)
-            | Self::LocalWebSocket(_)
-            | Self::Pipe(_)
-            | Self::Program(_)
-            | Self::Nats(_)
-            | Self::Requests(_) => true,
-            Self::File(_) | Self::Stdin => false,
         }
     }
 }

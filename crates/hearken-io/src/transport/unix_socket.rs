@@ -411,6 +411,7 @@ impl<Writing: AsyncWrite + Unpin + Send + 'static> Outward for SocketWriter<Writ
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "tests/unix_socket.rs"]
 mod tests;

@@ -8,7 +8,7 @@
 
 use reqwest::Url;
 
-use super::network_address::{HttpAddress, WebSocketAddress};
+use super::network_address::NetworkAddress;
 use super::source::Source;
 use crate::link::ServerRoute;
 
@@ -32,11 +32,11 @@ impl Source {
             }
             (Self::Http(address), ServerRoute::WebSocket(path)) => {
                 let url = at(address.url(), "wss", "ws", path)?;
-                Some(Self::WebSocket(WebSocketAddress::at(url)))
+                Some(Self::WebSocket(NetworkAddress::at(url)))
             }
             (Self::WebSocket(address), ServerRoute::EventStream(path)) => {
                 let url = at(address.url(), "https", "http", path)?;
-                Some(Self::Http(HttpAddress::at(url)))
+                Some(Self::Http(NetworkAddress::at(url)))
             }
             (
                 Self::Unix(_)
@@ -55,11 +55,6 @@ impl Source {
 
 #[cfg(test)]
 mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        reason = "a test that meets none has found a fault"
-    )]
-
     use super::*;
     use crate::config::LinkConfig;
 

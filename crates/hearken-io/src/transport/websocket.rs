@@ -33,7 +33,7 @@ use super::http_client::{
     SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_io, status_fault,
 };
 use super::local_websocket::LocalWebSocket;
-use super::network_address::WebSocketAddress;
+use super::network_address::NetworkAddress;
 use super::outside_text::clean;
 use super::secret::Secret;
 use super::transport_settings::LinkSettings;
@@ -65,8 +65,6 @@ pub(super) struct WebSocketDial {
     limit: usize,
     heartbeat: Option<Duration>,
     terms: WebSocketTerms,
-    /// Whether the server accepted none of the subprotocols, and is now asked without them.
-    without: bool,
 }
 
 /// The place of the server.
@@ -90,7 +88,7 @@ impl Destination {
 
 impl WebSocketDial {
     /// Creates the dialer of a WebSocket on the network.
-    pub(super) fn new(address: &WebSocketAddress, settings: &LinkSettings) -> Self {
+    pub(super) fn new(address: &NetworkAddress, settings: &LinkSettings) -> Self {
         let mut url = address.url().clone();
         if matches!(url.path(), "" | "/") {
             url.set_path(settings.websocket.path);
@@ -116,7 +114,6 @@ impl WebSocketDial {
                 seconds => Some(Duration::from_secs(seconds).min(HEARTBEAT)),
             },
             terms,
-            without: false,
         }
     }
 
@@ -210,18 +207,8 @@ impl Dial for WebSocketDial {
     type Outward = MessageWriter;
 
     async fn dial(&mut self) -> Result<(MessageReader, MessageWriter), Fault> {
-        let first = self.upgrade().await;
-        match (first, self.terms.subprotocol) {
-            // The server speaks none of them, and a connection without one will do.
-            (Err(UpgradeRefusal::Subprotocol), Subprotocol::Offered(_)) if !self.without => {
-                self.without = true;
-                self.upgrade()
-                    .await
-                    .map_err(|refusal| refusal.fault(&self.terms))
-            }
-            (Err(refusal), _) => Err(refusal.fault(&self.terms)),
-            (Ok(halves), _) => Ok(halves),
-        }
+        let halves = self.upgrade().await;
+        halves.map_err(|refusal| refusal.fault(&self.terms))
     }
 
     fn heartbeat(&self) -> Option<Duration> {
@@ -248,7 +235,7 @@ impl UpgradeRefusal {
             Self::Fault(fault) => fault,
             Self::Subprotocol => Fault::NotWebSocket(match terms.subprotocol {
                 Subprotocol::Required(protocol) => NoWebSocket::Without { protocol },
-                Subprotocol::None | Subprotocol::Offered(_) => NoWebSocket::NotOffered,
+                Subprotocol::None => NoWebSocket::NotOffered,
             }),
         }
     }
@@ -258,9 +245,8 @@ impl WebSocketDial {
     /// Returns the offered subprotocols, in the form of the header.
     fn offer(&self) -> Option<String> {
         match self.terms.subprotocol {
-            Subprotocol::Offered(_) if self.without => None,
             Subprotocol::None => None,
-            Subprotocol::Offered(names) | Subprotocol::Required(names) => Some(names.join(", ")),
+            Subprotocol::Required(names) => Some(names.join(", ")),
         }
     }
 

@@ -27,7 +27,6 @@ pub(super) async fn write_whole<W: AsyncWrite + Unpin>(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -82,8 +82,6 @@ pub fn split(line: &str) -> Result<Vec<String>, SplitError> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     #[test]

@@ -216,14 +216,9 @@ async fn play(player: Player, cue: Cue) -> Result<(), Reason> {
         .unwrap_or_else(|_| Err(Reason::new("voice.cause.how.endless")))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        clippy::panic,
-        reason = "a test fails by panicking"
-    )]
-
     use super::*;
     use crate::announce::{Sound, UtteranceId};
     use crate::voice::tests::{Ear, Folder, PATIENCE, utterance};

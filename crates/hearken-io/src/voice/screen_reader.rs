@@ -18,7 +18,8 @@ use crate::announce::Reason;
 use crate::platform::{ReaderSign, SignCheck, reader_signs};
 
 mod bus;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 
 /// How long the bus may delay the start; one that answers does so within a few milliseconds.

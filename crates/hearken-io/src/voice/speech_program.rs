@@ -341,8 +341,6 @@ fn espeak_words(rate: i32) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
     use crate::announce::Sound;
     use crate::config::Delivery;

@@ -180,7 +180,6 @@ fn fault_of(rule: &AnswerRule) -> Option<AnswerFault> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

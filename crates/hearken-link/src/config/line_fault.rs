@@ -133,7 +133,6 @@ fn steps(one: &str, other: &str) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::config::{Config, ConfigError};

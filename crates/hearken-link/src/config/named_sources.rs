@@ -231,8 +231,6 @@ fn on_a_server(source: &SourceConfig) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::super::Config;
     use super::*;
     #[test]

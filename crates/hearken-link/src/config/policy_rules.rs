@@ -96,7 +96,6 @@ pub(super) fn name_fault(at: usize, name: &str) -> Option<PolicyFault> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use crate::config::Config;
 

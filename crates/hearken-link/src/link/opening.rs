@@ -105,8 +105,6 @@ pub enum Subprotocol {
     /// None is offered.
     #[default]
     None,
-    /// These are offered, best first; a server that chooses none is also accepted.
-    Offered(&'static [&'static str]),
     /// These are offered, best first; a server that chooses none is not followed.
     Required(&'static [&'static str]),
 }

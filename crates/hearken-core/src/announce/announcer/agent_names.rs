@@ -169,7 +169,6 @@ impl Announcer {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

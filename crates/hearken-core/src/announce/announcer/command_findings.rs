@@ -286,8 +286,6 @@ fn first_of<T>(all: &[T], more: usize, in_full: bool) -> (&[T], String) {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
     use crate::announce::words::phrase::{BUILT_IN, Phrases};
 

@@ -266,7 +266,6 @@ fn groups(sort: &LookalikeClass) -> SmallVec<[Group; 8]> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use serde_json::json;
 

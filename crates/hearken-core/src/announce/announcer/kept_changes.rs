@@ -50,7 +50,6 @@ impl Announcer {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::sync::Arc;
 

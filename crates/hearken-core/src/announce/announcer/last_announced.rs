@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::announcement::{Announcement, AnnouncementKind, Presentation};
-use crate::protocol::are_one;
 use crate::session::{QuestionId, Session};
 
 /// What each session's next announcement needs, indexed by the session's place: with thousands of sessions
@@ -67,7 +66,7 @@ impl AnnouncedSessions {
         agent: &Arc<str>,
     ) -> Option<Arc<str>> {
         let name = self.of(session)?.name.as_ref()?;
-        let is_it = name.naming == naming && are_one(&name.agent, agent);
+        let is_it = name.naming == naming && name.agent == *agent;
         is_it.then(|| Arc::clone(&name.announcement))
     }
 
@@ -86,7 +85,7 @@ impl AnnouncedSessions {
         };
         if let Some(name) = &mut known.name
             && name.apart == apart
-            && are_one(&name.agent, agent)
+            && name.agent == *agent
         {
             name.naming = naming;
             return Arc::clone(&name.announcement);

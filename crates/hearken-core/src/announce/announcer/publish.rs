@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::config::{AnswersChoice, Load, Verbosity};
-use crate::protocol::{Now, Urgency, are_one, direction_of};
+use crate::protocol::{Now, Urgency, direction_of};
 use crate::session::{Change, ChangeKind, LinkId, Session, SessionKey, Sessions};
 
 use super::redundancy::names;
@@ -312,7 +312,7 @@ impl Announcer {
         let (Some(agent), Some(key)) = (&announcement.agent, &announcement.key) else {
             return;
         };
-        let speaks = |(link, last): &(LinkId, Arc<str>)| *link == key.link && are_one(last, agent);
+        let speaks = |(link, last): &(LinkId, Arc<str>)| *link == key.link && last == agent;
         let same = self.last_speaker.as_ref().is_some_and(speaks);
         let begins = announcement.segments.first();
         let named_already = || {

@@ -83,8 +83,6 @@ impl Deliveries {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
     use crate::config::Config;
 

@@ -114,7 +114,6 @@ fn check(text: &str) -> Result<(), &'static str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::digest;
 

@@ -307,5 +307,4 @@ impl Phrases {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;

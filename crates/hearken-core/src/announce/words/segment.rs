@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::protocol::are_same;
-
 /// Whose words an utterance contains, so that an agent can never speak in the program's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -59,7 +57,7 @@ impl SegmentRange {
     /// appended bytes.
     fn of(wanted: &str, text: Self, words: &mut String) -> Self {
         let begin = text.of_words(words).get(..wanted.len());
-        match begin.is_some_and(|begin| are_same(begin, wanted)) {
+        match begin == Some(wanted) {
             true => Self::between(0, wanted.len()),
             false => {
                 let from = words.len();
@@ -154,7 +152,7 @@ impl Segment {
     /// Sets the shown form, which differs from the source: it has no Markdown marks.
     #[must_use]
     pub fn shown_as(self, shown: &str) -> Self {
-        if are_same(shown, self.shown()) {
+        if shown == self.shown() {
             return self;
         }
         let mut words = String::from(self.words);

@@ -108,6 +108,13 @@ impl Phrases {
     fn source_fault(&self, fault: &SourceFault) -> String {
         // Written as in the file.
         let named = |name: &String| ("name", Arg::Own(format!("{name:?}")));
+        let two = |name: &String, [one, other]: &[&'static str; 2]| {
+            [
+                named(name),
+                ("one", Arg::own(one)),
+                ("other", Arg::own(other)),
+            ]
+        };
         match fault {
             SourceFault::TooMany(most) => {
                 self.text("settings.source.many", &[("n", Arg::own(most))])
@@ -115,27 +122,11 @@ impl Phrases {
             SourceFault::Name => self.text("settings.source.name", &[]),
             SourceFault::Twice(name) => self.text("settings.source.twice", &[named(name)]),
             SourceFault::Address(name) => self.text("settings.source.address", &[named(name)]),
-            SourceFault::OneOf {
-                name,
-                settings: [one, other],
-            } => {
-                let args = [
-                    named(name),
-                    ("one", Arg::own(one)),
-                    ("other", Arg::own(other)),
-                ];
-                self.text("settings.source.one_of", &args)
+            SourceFault::OneOf { name, settings } => {
+                self.text("settings.source.one_of", &two(name, settings))
             }
-            SourceFault::Both {
-                name,
-                settings: [one, other],
-            } => {
-                let args = [
-                    named(name),
-                    ("one", Arg::own(one)),
-                    ("other", Arg::own(other)),
-                ];
-                self.text("settings.source.both", &args)
+            SourceFault::Both { name, settings } => {
+                self.text("settings.source.both", &two(name, settings))
             }
             SourceFault::Prompt(name) => self.text("settings.source.prompt", &[named(name)]),
             SourceFault::Languages(name) => self.text("settings.source.languages", &[named(name)]),

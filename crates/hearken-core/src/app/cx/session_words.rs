@@ -34,12 +34,6 @@ impl AppCx {
             .is_some_and(|question| question.answer().is_some())
     }
 
-    /// Returns one session as a line: agent, phase, state, tools with their time, progress.
-    pub(in crate::app) fn session_words(&self, session: &Session, now: Duration) -> String {
-        let (tools, percent) = self.work_of(session, session.tools.iter().collect(), now);
-        self.words_of_session(session, tools, percent)
-    }
-
     /// Returns the words for calls of a session, and for its progress.
     fn work_of(&self, session: &Session, calls: Vec<&ToolCall>, now: Duration) -> (String, String) {
         let phrases = self.phrases();

@@ -268,8 +268,6 @@ fn names(phrases: &Phrases, tags: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may stop where it fails")]
-
     use super::*;
 
     #[test]

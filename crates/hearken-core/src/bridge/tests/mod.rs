@@ -1,5 +1,4 @@
 //! A bridge with dialects made for the test.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod dangers;
 mod random_orders;

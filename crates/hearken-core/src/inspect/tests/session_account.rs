@@ -202,10 +202,7 @@ fn a_reply_in_a_capture_counts_and_a_call_after_its_rejection_is_found() {
 fn a_start_that_comes_late_is_one_fault() {
     let mut stream = StreamBuilder::default();
     stream
-        .on(
-            "state.changed",
-            json!({"from_state": "idle", "to_state": "thinking"}),
-        )
+        .state("idle", "thinking")
         .on("session.started", json!({}))
         .on("session.completed", json!({}));
     let found = names(&stream.check().0);

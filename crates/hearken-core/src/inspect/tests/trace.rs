@@ -7,14 +7,8 @@ fn a_trace_names_every_step_and_marks_what_no_table_has() {
     let mut stream = StreamBuilder::default();
     stream
         .on("session.started", json!({}))
-        .on(
-            "state.changed",
-            json!({"from_state": "idle", "to_state": "dreaming"}),
-        )
-        .on(
-            "state.changed",
-            json!({"from_state": "dreaming", "to_state": "thinking"}),
-        )
+        .state("idle", "dreaming")
+        .state("dreaming", "thinking")
         .on(
             "tool.completed",
             json!({"tool": "look", "status": "success"}),

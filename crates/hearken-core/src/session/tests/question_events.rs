@@ -238,15 +238,9 @@ fn other_activity_is_told_once_and_leaves_the_question_open() {
     let mut stage = SessionStage::new();
     stage.start();
     let id = stage.ask("rpl_1");
-    let what = stage.on(
-        "state.changed",
-        json!({"from_state": "thinking", "to_state": "deciding"}),
-    );
+    let what = stage.state("thinking", "deciding");
     assert!(what.contains(&ChangeKind::QuestionPerhapsResolved(id)));
-    let what = stage.on(
-        "state.changed",
-        json!({"from_state": "deciding", "to_state": "thinking"}),
-    );
+    let what = stage.state("deciding", "thinking");
     assert!(!what.contains(&ChangeKind::QuestionPerhapsResolved(id)));
     assert!(stage.sessions.question(id).unwrap().is_answerable());
     let what = stage.on("progress.updated", json!({"progress": {"percent": 50}}));
@@ -260,10 +254,7 @@ fn with_two_open_only_an_answered_one_is_taken_for_decided() {
     let first = stage.ask_with("rpl_1", json!({"action": "One"}));
     let second = stage.ask_with("rpl_2", json!({"action": "Two"}));
     stage.answer(second, Decision::Accept);
-    let what = stage.on(
-        "state.changed",
-        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
-    );
+    let what = stage.state("awaiting_input", "thinking");
     assert_eq!(closed(&what).map(|(id, _)| id), Some(second));
     assert!(stage.sessions.question(first).unwrap().is_open());
 }

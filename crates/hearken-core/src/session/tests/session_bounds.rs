@@ -174,10 +174,7 @@ fn closed_questions_of_a_megabyte_leave_early_and_are_counted() {
             json!({"action": format!("{n}{}", "x".repeat(1 << 20))}),
         );
         stage.answer(id, Decision::Reject);
-        stage.on(
-            "state.changed",
-            json!({"from_state": "awaiting_input", "to_state": "thinking"}),
-        );
+        stage.state("awaiting_input", "thinking");
     }
     assert!(
         stage.sessions.questions.len() <= 5,

@@ -20,10 +20,7 @@ fn mild(more: Value) -> Value {
 
 impl SessionStage {
     fn leaves_the_question(&mut self) -> Vec<ChangeKind> {
-        self.on(
-            "state.changed",
-            json!({"from_state": "awaiting_input", "to_state": "thinking"}),
-        )
+        self.state("awaiting_input", "thinking")
     }
 }
 

@@ -1,7 +1,5 @@
 //! Servers as observed, and as never observed: their messages, shortened and rewritten.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod answers;
 mod prompts;
 mod random;

@@ -1,5 +1,4 @@
 //! The machine of a watcher of a bridge.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,4 @@
 //! What a program's lines contain, and what is sent back.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use serde_json::Value;
 

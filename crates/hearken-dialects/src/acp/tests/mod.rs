@@ -1,7 +1,5 @@
 //! The client against agents that behave and agents that do not.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod call_outcomes;
 mod earlier_conversation;
 mod editor_listener;

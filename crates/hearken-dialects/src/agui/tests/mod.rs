@@ -1,7 +1,5 @@
 //! AG-UI as observed, and as never observed: its events, shortened and rewritten.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod questions;
 mod random;
 mod runs;

@@ -1,7 +1,5 @@
 //! The machine against the document: its tables are repeated here, as independent data.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod binding;
 mod cells;
 mod links;

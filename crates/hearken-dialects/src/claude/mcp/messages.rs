@@ -194,7 +194,6 @@ impl RelayedCall {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use serde_json::json;

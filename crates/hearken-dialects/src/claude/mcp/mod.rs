@@ -245,13 +245,7 @@ impl ToolServers {
         let arrived = outcome.is_ok();
         for run in self.runs.values_mut() {
             if run.went(request, arrived, cx) {
-                cx.out.push(DialectOutput::Settled {
-                    request,
-                    outcome: match arrived {
-                        true => Ok(Receipt::Written),
-                        false => Err(DeliveryFailure::Refused(super::decisions::gone())),
-                    },
-                });
+                cx.out.push(super::decisions::delivered(request, arrived));
                 return true;
             }
         }

@@ -1,7 +1,5 @@
 //! Claude Code as observed, and as never observed: the messages of its hooks, shortened and rewritten.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod elicitations;
 mod harnesses;
 mod modes;

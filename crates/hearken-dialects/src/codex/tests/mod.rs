@@ -1,7 +1,5 @@
 //! The client against servers that behave and servers that do not; the frames are the real server's, shortened.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod answers;
 mod approval_policy;
 mod greeting;

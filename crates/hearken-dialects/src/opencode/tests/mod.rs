@@ -1,7 +1,5 @@
 //! opencode as observed, and as never observed: its frames, shortened and rewritten.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod catch_up;
 mod cut_input;
 mod decisions;

@@ -1,7 +1,5 @@
 //! The relay in front of listeners of all kinds, none of which may make it decide or wait.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::net::{Ipv4Addr, TcpListener};
 
 use super::*;

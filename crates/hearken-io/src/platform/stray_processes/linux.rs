@@ -179,8 +179,6 @@ fn fields(pid: i32) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 

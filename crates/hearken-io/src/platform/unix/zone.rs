@@ -25,8 +25,6 @@ fn set(told: Option<&OsStr>, file: impl FnOnce() -> Option<Vec<u8>>) -> Option<T
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use std::ffi::OsStr;
 
     use jiff::tz::TimeZone;

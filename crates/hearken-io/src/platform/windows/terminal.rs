@@ -151,7 +151,6 @@ pub fn wait_to_read(stream: &TcpStream, _reader: &impl AsHandle, limit: Duration
 pub use std::os::windows::io::AsHandle as Printed;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

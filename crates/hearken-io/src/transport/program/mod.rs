@@ -286,6 +286,7 @@ impl Outward for ProgramInput {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "../tests/program.rs"]
 mod tests;

@@ -321,8 +321,6 @@ pub(super) fn halt(error: StreamError) -> StreamEnd {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     fn hop(from: &str, to: &str, allow_plain: bool) -> Result<String, StreamEnd> {

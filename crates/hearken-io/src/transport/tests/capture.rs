@@ -1,11 +1,5 @@
 //! What a recording contains and what it never does.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,5 @@
 //! Both directions over one connection, played by the test itself.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use std::time::Duration;
 
 use tokio::sync::mpsc;

@@ -1,11 +1,5 @@
 //! Lines, files and standard input.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use std::io::{self, Cursor, Read, Write};
 use std::path::PathBuf;
 

@@ -1,11 +1,5 @@
 //! Messages in a stream, however it is cut into chunks.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use proptest::prelude::*;
 
 use super::{Framer, Framing, StreamElement};

@@ -1,5 +1,4 @@
 //! The requests beside a stream, against a scripted server on loopback.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
 use crate::config::LinkConfig;

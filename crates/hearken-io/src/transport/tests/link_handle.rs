@@ -1,11 +1,5 @@
 //! Replies: each is posted once, beside the stream, and answered exactly once.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use std::future::Future;
 
 use super::{CALLS_UNDER_WAY, STREAMS_UNDER_WAY, drive, launch};

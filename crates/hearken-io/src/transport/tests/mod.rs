@@ -3,12 +3,6 @@
 //! Nothing here waits for time to pass: the test accepts each connection and writes each answer itself, and waits are
 //! limited only so that a bug ends the test.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 mod ordered_streams;
 
 use std::time::Duration;

@@ -1,11 +1,5 @@
 //! Streams as a dialect orders them: their addresses, the messages that open them, and how they end.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use crate::config::LinkConfig;
 use crate::link::{
     Address, Body, Cause, DeliveryFailure, Fault, HttpAnswer, HttpCall, LinkEvent, Stream,

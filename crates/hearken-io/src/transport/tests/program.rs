@@ -1,11 +1,5 @@
 //! Started programs: their output, their end, and that nothing of them remains.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use std::path::Path;
 
 use crate::link::{Cause, DeliveryFailure, Fault, LinkEvent, Receipt};

@@ -1,11 +1,5 @@
 //! Incoming requests, from clients that the test plays by hand.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use super::*;
 use crate::config::LinkConfig;
 use crate::link::Cause;

@@ -1,11 +1,5 @@
 //! How each SOURCE is interpreted.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 #[cfg(unix)]
 use super::Socket;
 use super::{Source, SourceError};

@@ -1,11 +1,5 @@
 //! The event stream against a scripted server on loopback.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use std::time::Duration;
 
 use crate::config::LinkConfig;

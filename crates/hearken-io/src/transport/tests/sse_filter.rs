@@ -1,11 +1,5 @@
 //! What the filter makes of a stream's bytes, compared with the standard.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use std::time::Duration;
 
 use bytes::Bytes;

@@ -1,11 +1,5 @@
 //! Unix sockets: both framings, discovery, ownership of the socket.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
-
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,9 +1,4 @@
 //! Each reader by its sign, and a bus that is correct, wrong, silent or missing.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixListener;

@@ -428,7 +428,6 @@ impl Drop for Link {
     }
 }
 
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[cfg(test)]
 mod tests {
     use super::*;

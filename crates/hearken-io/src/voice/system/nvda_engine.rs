@@ -203,7 +203,6 @@ fn escape(text: &str, into: &mut String) {
     }
 }
 
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Condvar, Mutex};

@@ -115,10 +115,9 @@ async fn exchange(stream: &mut BufReader<UnixStream>, command: &str) -> Option<S
     None
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use std::io::{BufRead as _, Write as _};
     use std::os::unix::net::UnixListener;
     use std::sync::mpsc;

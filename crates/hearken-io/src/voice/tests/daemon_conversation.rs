@@ -83,6 +83,22 @@ impl TimedConversation {
         Self::open(greeting(), "251-en-US\r\n251 OK", "251-0\r\n251 OK")
     }
 
+    /// Starts a conversation that is about to send a first utterance.
+    fn saying(text: &str) -> Self {
+        let mut talk = Self::usual();
+        talk.say(utterance(1, text));
+        talk.sends("SET SELF PRIORITY MESSAGE");
+        talk.hears("202 OK");
+        talk
+    }
+
+    /// Starts a conversation whose first utterance has the number 2.
+    fn speaking() -> Self {
+        let mut talk = Self::saying("hello");
+        talk.speaks("hello", 2);
+        talk
+    }
+
     fn sends(&mut self, lines: &str) {
         let expected = if lines.is_empty() {
             String::new()
@@ -98,11 +114,16 @@ impl TimedConversation {
             .receive(format!("{lines}\r\n").as_bytes(), self.now);
     }
 
-    /// Expects SPEAK and a text, and gives it a number.
-    fn speaks(&mut self, text: &str, number: u64) {
+    /// Expects SPEAK and a text.
+    fn hands_over(&mut self, text: &str) {
         self.sends("SPEAK");
         self.hears("230 OK RECEIVING DATA");
         self.sends(&format!("{text}\r\n."));
+    }
+
+    /// Expects SPEAK and a text, and gives it a number.
+    fn speaks(&mut self, text: &str, number: u64) {
+        self.hands_over(text);
         self.hears(&format!("225-{number}\r\n225 OK MESSAGE QUEUED"));
     }
 
@@ -139,14 +160,11 @@ fn foreign(id: u64, text: &str, tag: &str) -> Utterance {
 }
 
 const ID: UtteranceId = UtteranceId(1);
+const BEGUN_AND_ENDED: [DialogueEvent; 2] = [DialogueEvent::Begun(ID), DialogueEvent::Ended(ID)];
 
 #[test]
 fn an_utterance_is_begun_and_ended() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.speaks("hello", 2);
+    let mut talk = TimedConversation::speaking();
     assert_eq!(talk.news(), []);
     talk.event(701, 2);
     assert_eq!(talk.news(), [DialogueEvent::Begun(ID)]);
@@ -157,52 +175,32 @@ fn an_utterance_is_begun_and_ended() {
 
 #[test]
 fn events_before_the_number_count_once_it_is_known() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.sends("SPEAK");
-    talk.hears("230 OK");
-    talk.sends("hello\r\n.");
+    let mut talk = TimedConversation::saying("hello");
+    talk.hands_over("hello");
     talk.event(701, 9);
     talk.event(702, 77);
     talk.hears("225-9");
     talk.event(702, 9);
     assert_eq!(talk.news(), [], "whose they are is not known yet");
     talk.hears("225 OK");
-    assert_eq!(
-        talk.news(),
-        [DialogueEvent::Begun(ID), DialogueEvent::Ended(ID)]
-    );
+    assert_eq!(talk.news(), BEGUN_AND_ENDED);
 }
 
 #[test]
 fn a_daemon_without_numbers_is_followed_by_the_first_beginning() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.sends("SPEAK");
-    talk.hears("230 OK");
-    talk.sends("hello\r\n.");
+    let mut talk = TimedConversation::saying("hello");
+    talk.hands_over("hello");
     talk.hears("225 OK MESSAGE QUEUED");
     talk.event(703, 1);
     talk.event(701, 5);
     talk.event(702, 4);
     talk.event(702, 5);
-    assert_eq!(
-        talk.news(),
-        [DialogueEvent::Begun(ID), DialogueEvent::Ended(ID)]
-    );
+    assert_eq!(talk.news(), BEGUN_AND_ENDED);
 }
 
 #[test]
 fn events_about_other_messages_are_not_ours() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.speaks("hello", 2);
+    let mut talk = TimedConversation::speaking();
     for code in [701, 702, 703, 704] {
         talk.event(code, 1);
     }
@@ -219,11 +217,7 @@ fn events_about_other_messages_are_not_ours() {
 
 #[test]
 fn a_stop_goes_out_at_once_and_is_the_last_of_its_message() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.speaks("hello", 2);
+    let mut talk = TimedConversation::speaking();
     talk.event(701, 2);
     talk.dialogue.stop(talk.now);
     talk.sends("CANCEL SELF");
@@ -238,13 +232,8 @@ fn a_stop_goes_out_at_once_and_is_the_last_of_its_message() {
 
 #[test]
 fn a_stop_does_not_wait_for_the_reply_to_the_text() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.sends("SPEAK");
-    talk.hears("230 OK");
-    talk.sends("hello\r\n.");
+    let mut talk = TimedConversation::saying("hello");
+    talk.hands_over("hello");
     talk.dialogue.stop(talk.now);
     talk.sends("CANCEL SELF");
     talk.say(utterance(2, "next"));
@@ -261,10 +250,7 @@ fn a_stop_does_not_wait_for_the_reply_to_the_text() {
 
 #[test]
 fn a_stop_between_speak_and_its_permission_sends_the_message_empty() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
+    let mut talk = TimedConversation::saying("hello");
     talk.sends("SPEAK");
     talk.dialogue.stop(talk.now);
     talk.sends("");
@@ -355,11 +341,7 @@ fn another_programs_speech_is_proof_of_sound() {
 
 #[test]
 fn queued_and_never_begun_is_no_voice_and_is_not_said_late() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.speaks("hello", 2);
+    let mut talk = TimedConversation::speaking();
     talk.passes(Limits::default().begin - Duration::from_millis(1));
     assert_eq!(talk.news(), []);
     talk.passes(Duration::from_millis(1));
@@ -372,11 +354,7 @@ fn queued_and_never_begun_is_no_voice_and_is_not_said_late() {
 
 #[test]
 fn begun_and_never_ended_is_no_voice() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.speaks("hello", 2);
+    let mut talk = TimedConversation::speaking();
     talk.event(701, 2);
     talk.passes(Limits::default().begin);
     assert_eq!(talk.news(), [DialogueEvent::Begun(ID)]);
@@ -390,20 +368,13 @@ fn begun_and_never_ended_is_no_voice() {
 
 #[test]
 fn a_paused_daemon_is_waited_for() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.speaks("hello", 2);
+    let mut talk = TimedConversation::speaking();
     talk.event(701, 2);
     talk.event(704, 2);
     talk.passes(Duration::from_secs(3600));
     talk.event(705, 2);
     talk.event(702, 2);
-    assert_eq!(
-        talk.news(),
-        [DialogueEvent::Begun(ID), DialogueEvent::Ended(ID)]
-    );
+    assert_eq!(talk.news(), BEGUN_AND_ENDED);
 }
 
 #[test]
@@ -437,10 +408,7 @@ fn a_reply_without_end_is_not_kept() {
 
 #[test]
 fn messages_that_are_refused_are_cut_and_three_are_too_many() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
+    let mut talk = TimedConversation::saying("hello");
     for id in 1..=3 {
         if id > 1 {
             talk.say(utterance(id, "hello"));
@@ -455,13 +423,8 @@ fn messages_that_are_refused_are_cut_and_three_are_too_many() {
 
 #[test]
 fn a_text_that_is_refused_in_part_is_silenced() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "hello"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.sends("SPEAK");
-    talk.hears("230 OK");
-    talk.sends("hello\r\n.");
+    let mut talk = TimedConversation::saying("hello");
+    talk.hands_over("hello");
     talk.hears("413 ERR TOO LONG");
     talk.sends("CANCEL SELF");
     assert_eq!(talk.news(), [DialogueEvent::Cut(ID)]);
@@ -469,13 +432,8 @@ fn a_text_that_is_refused_in_part_is_silenced() {
 
 #[test]
 fn a_text_of_nothing_is_said_at_once() {
-    let mut talk = TimedConversation::usual();
-    talk.say(utterance(1, "\u{0}"));
-    talk.sends("SET SELF PRIORITY MESSAGE");
-    talk.hears("202 OK");
-    talk.sends("SPEAK");
-    talk.hears("230 OK");
-    talk.sends("\r\n.");
+    let mut talk = TimedConversation::saying("\u{0}");
+    talk.hands_over("");
     talk.hears("227 OK MESSAGE CANCELED");
     assert_eq!(talk.news(), [DialogueEvent::Ended(ID)]);
 }

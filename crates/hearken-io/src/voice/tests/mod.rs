@@ -2,13 +2,6 @@
 //!
 //! Responsibilities: a scripted speech-dispatcher ([`fake_ssip`]), short ways to build utterances and to listen.
 //! Nothing here sleeps: every wait is for a condition and has a limit.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
-    reason = "a test fails by panicking, and tells its figures"
-)]
 
 use std::time::Duration;
 

@@ -50,7 +50,7 @@ use crate::session::{QuestionId, SessionKey};
 
 use super::delivery::Deliveries;
 use crate::announce::announcement::{
-    Announcement, AnnouncementId, AnnouncementKind, Class, QuestionRelation, Topic,
+    Announcement, AnnouncementKind, Class, QuestionRelation, Topic,
 };
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
@@ -299,13 +299,6 @@ impl SpeechQueue {
     /// Returns whether a voice accepts utterances.
     pub fn is_enabled(&self) -> bool {
         self.enabled
-    }
-
-    /// Returns the announcement that is being spoken.
-    pub fn playing(&self) -> Option<AnnouncementId> {
-        self.playing
-            .as_ref()
-            .map(|playing| playing.item.announcement.id)
     }
 
     /// Returns whether nothing is playing or waiting, except what waits for the person to continue.

@@ -1,9 +1,8 @@
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod bookkeeping;
 mod going_on;
 
 use super::*;
+use crate::announce::AnnouncementId;
 use crate::announce::announcement::{AnnouncementKind, Opening, Presentation, Topic, Weight};
 use crate::announce::words::segment::Segment;
 use crate::protocol::{AgentId, SessionId};

@@ -1,9 +1,4 @@
 //! Hints, pauses, positions, and the property that no text is lost or duplicated.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
 
 use super::*;
 use proptest::prelude::*;

@@ -240,7 +240,6 @@ fn line_of(rest: &str, finished: bool) -> Option<&str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

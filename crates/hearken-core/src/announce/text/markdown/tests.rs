@@ -1,7 +1,5 @@
 //! The code that cuts a text and the code that reads it agree.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use proptest::prelude::*;
 
 use crate::announce::text::normalise::{OutputDisplay, Passage, ProseReader, Words};

@@ -305,11 +305,6 @@ fn control_string(text: &str) -> Option<usize> {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
 mod tests {
     use super::*;
 

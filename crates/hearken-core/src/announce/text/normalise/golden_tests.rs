@@ -1,5 +1,4 @@
 //! Sentences of agents, and how a careful reader reads them aloud.
-#![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
 use super::prose;
 use super::tests::{WORDS, streamed, unescape};

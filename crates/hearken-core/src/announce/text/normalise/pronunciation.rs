@@ -135,11 +135,6 @@ fn lower(c: char) -> char {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
 mod tests {
     use super::*;
 

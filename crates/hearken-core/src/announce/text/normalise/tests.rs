@@ -1,9 +1,4 @@
 //! The corpus, and properties of every text.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
 
 use std::sync::LazyLock;
 

@@ -1,10 +1,4 @@
 //! The golden rules, every chunking, and hostile text.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::print_stderr,
-    reason = "a test fails by panicking, and tells its figures"
-)]
 
 use super::*;
 use proptest::prelude::*;

@@ -1,9 +1,4 @@
 //! Lines broken by hand: prose that continues, and lists and addresses with complete lines.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
 
 use super::*;
 

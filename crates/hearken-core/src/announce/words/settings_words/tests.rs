@@ -1,7 +1,5 @@
 //! Faults in settings, in words.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use crate::announce::Phrases;
 use crate::config::{Config, answers};
 

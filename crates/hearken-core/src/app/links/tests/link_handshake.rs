@@ -1,5 +1,4 @@
 //! The handshake: what is requested, in which order, and what is announced to the person.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 use std::time::Duration;

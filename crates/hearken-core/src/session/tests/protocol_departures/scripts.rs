@@ -8,13 +8,19 @@ pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<RuleRow>, Vec<AnomalyKind>)> {
     let thinking = || state("idle", "thinking");
     let calling = || state("thinking", "calling_tool");
     let writing = || state("thinking", "writing_output");
+    let call = || invoked("balance", "call_1");
+    let done = || completed("balance", "call_1");
+    let at_call = |rest| [vec![started(), thinking(), calling()], rest].concat();
+    let at_output = |rest| [vec![started(), thinking(), writing()], rest].concat();
+    let waiting = || state("thinking", "awaiting_input");
+    let asking = |rest| [vec![started(), thinking(), waiting(), asked("rpl_1")], rest].concat();
+    let only = |kind, script| (kind, script, vec![kind]);
     vec![
-        (
+        only(
             K::Invalid,
             vec![("session.started", json!({"event_id": "no"}))],
-            vec![K::Invalid],
         ),
-        (
+        only(
             K::EventIdReused,
             vec![
                 ("session.started", json!({"event_id": "evt_same"})),
@@ -23,14 +29,9 @@ pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<RuleRow>, Vec<AnomalyKind>)> {
                     json!({"event_id": "evt_same", "progress": {"percent": 1}}),
                 ),
             ],
-            vec![K::EventIdReused],
         ),
-        (
-            K::SessionIdReused,
-            vec![started(), ended(), started()],
-            vec![K::SessionIdReused],
-        ),
-        (
+        only(K::SessionIdReused, vec![started(), ended(), started()]),
+        only(
             K::TimestampDecreased,
             vec![
                 started(),
@@ -39,50 +40,34 @@ pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<RuleRow>, Vec<AnomalyKind>)> {
                     json!({"from_state": "idle", "to_state": "thinking", "timestamp": "2025-12-31T23:59:59.000Z"}),
                 ),
             ],
-            vec![K::TimestampDecreased],
         ),
-        (
+        only(
             K::SequenceGap,
             vec![
                 numbered(started(), 0),
                 numbered(thinking(), 2),
                 ("wait", json!(300)),
             ],
-            vec![K::SequenceGap],
         ),
-        (
+        only(
             K::SequenceMisorder,
             vec![
                 numbered(started(), 0),
                 numbered(thinking(), 1),
                 numbered(("progress.updated", json!({"progress": {"percent": 1}})), 1),
             ],
-            vec![K::SequenceMisorder],
         ),
-        (
-            K::SequenceMixed,
-            vec![numbered(started(), 0), thinking()],
-            vec![K::SequenceMixed],
-        ),
-        (
-            K::SequenceStart,
-            vec![numbered(started(), 1)],
-            vec![K::SequenceStart],
-        ),
-        (
-            K::SecondStart,
-            vec![started(), started()],
-            vec![K::SecondStart],
-        ),
-        (
+        only(K::SequenceMixed, vec![numbered(started(), 0), thinking()]),
+        only(K::SequenceStart, vec![numbered(started(), 1)]),
+        only(K::SecondStart, vec![started(), started()]),
+        only(
             K::LateStart,
             vec![
                 ("progress.updated", json!({"progress": {"percent": 1}})),
                 started(),
             ],
-            vec![K::LateStart],
         ),
-        (
+        only(
             K::SecondEnd,
             vec![
                 started(),
@@ -92,97 +77,41 @@ pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<RuleRow>, Vec<AnomalyKind>)> {
                     json!({"error_category": "unknown", "urgency": "critical"}),
                 ),
             ],
-            vec![K::SecondEnd],
         ),
-        (
+        only(
             K::AfterEnd,
             vec![
                 started(),
                 ended(),
                 ("progress.updated", json!({"progress": {"percent": 1}})),
             ],
-            vec![K::AfterEnd],
         ),
-        (
+        only(
             K::FirstStateNotIdle,
             vec![started(), state("thinking", "deciding")],
-            vec![K::FirstStateNotIdle],
         ),
-        (
+        only(
             K::BrokenStateChain,
             vec![started(), thinking(), state("writing_output", "idle")],
-            vec![K::BrokenStateChain],
         ),
-        (
-            K::CompletionWithoutInvocation,
-            vec![started(), completed("balance", "call_1")],
-            vec![K::CompletionWithoutInvocation],
-        ),
-        (
-            K::SecondCompletion,
-            vec![
-                started(),
-                thinking(),
-                calling(),
-                invoked("balance", "call_1"),
-                completed("balance", "call_1"),
-                completed("balance", "call_1"),
-            ],
-            vec![K::SecondCompletion],
-        ),
-        (
-            K::ToolLeftOpen,
-            vec![
-                started(),
-                thinking(),
-                calling(),
-                invoked("balance", "call_1"),
-                ended(),
-            ],
-            vec![K::ToolLeftOpen],
-        ),
-        (
+        only(K::CompletionWithoutInvocation, vec![started(), done()]),
+        only(K::SecondCompletion, at_call(vec![call(), done(), done()])),
+        only(K::ToolLeftOpen, at_call(vec![call(), ended()])),
+        only(
             K::ReusedCallId,
-            vec![
-                started(),
-                thinking(),
-                calling(),
-                invoked("balance", "call_1"),
-                completed("balance", "call_1"),
-                invoked("balance", "call_1"),
-                completed("balance", "call_1"),
-            ],
-            vec![K::ReusedCallId],
+            at_call(vec![call(), done(), call(), done()]),
         ),
-        (
+        only(
             K::ToolNameChanged,
-            vec![
-                started(),
-                thinking(),
-                calling(),
-                invoked("balance", "call_1"),
-                completed("other", "call_1"),
-            ],
-            vec![K::ToolNameChanged],
+            at_call(vec![call(), completed("other", "call_1")]),
         ),
-        (
+        only(
             K::StateBeforeCompletion,
-            vec![
-                started(),
-                thinking(),
-                calling(),
-                invoked("balance", "call_1"),
-                state("calling_tool", "thinking"),
-                completed("balance", "call_1"),
-            ],
-            vec![K::StateBeforeCompletion],
+            at_call(vec![call(), state("calling_tool", "thinking"), done()]),
         ),
-        (
+        only(
             K::AmbiguousCall,
-            vec![
-                started(),
-                thinking(),
-                calling(),
+            at_call(vec![
                 ("tool.invoked", json!({"tool": "balance"})),
                 ("tool.invoked", json!({"tool": "balance"})),
                 (
@@ -193,155 +122,88 @@ pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<RuleRow>, Vec<AnomalyKind>)> {
                     "tool.completed",
                     json!({"tool": "balance", "status": "success"}),
                 ),
-            ],
-            vec![K::AmbiguousCall],
+            ]),
         ),
-        (
+        only(
             K::StateNotCallingTool,
-            vec![
-                started(),
-                thinking(),
-                invoked("balance", "call_1"),
-                completed("balance", "call_1"),
-            ],
-            vec![K::StateNotCallingTool],
+            vec![started(), thinking(), call(), done()],
         ),
-        (
+        only(
             K::ToolOutOfState,
-            vec![
-                started(),
-                thinking(),
-                writing(),
-                invoked("balance", "call_1"),
+            at_output(vec![
+                call(),
                 state("writing_output", "calling_tool"),
-                completed("balance", "call_1"),
-            ],
-            vec![K::ToolOutOfState],
+                done(),
+            ]),
         ),
-        (
+        only(
             K::InvokedAfterRejection,
-            vec![
-                started(),
-                thinking(),
-                state("thinking", "awaiting_input"),
-                asked("rpl_1"),
+            asking(vec![
                 ("reject", json!(null)),
                 state("awaiting_input", "calling_tool"),
                 danger("transfer", "call_1"),
-            ],
-            vec![K::InvokedAfterRejection],
+            ]),
         ),
-        (
+        only(
             K::AcceptedWithoutTool,
-            vec![
-                started(),
-                thinking(),
-                state("thinking", "awaiting_input"),
-                asked("rpl_1"),
+            asking(vec![
                 ("accept", json!(null)),
                 state("awaiting_input", "thinking"),
                 ended(),
-            ],
-            vec![K::AcceptedWithoutTool],
+            ]),
         ),
         (
             K::RejectedWithoutFollowUp,
-            vec![
-                started(),
-                thinking(),
-                state("thinking", "awaiting_input"),
-                asked("rpl_1"),
-                ("reject", json!(null)),
-                ended(),
-            ],
+            asking(vec![("reject", json!(null)), ended()]),
             vec![K::AwaitingInputNotLeft, K::RejectedWithoutFollowUp],
         ),
-        (
+        only(
             K::OutputNotCompleted,
-            vec![
-                started(),
-                thinking(),
-                writing(),
-                chunk("out_1", 0, false),
-                ended(),
-            ],
-            vec![K::OutputNotCompleted],
+            at_output(vec![chunk("out_1", 0, false), ended()]),
         ),
-        (
+        only(
             K::OutputCompletedTwice,
-            vec![
-                started(),
-                thinking(),
-                writing(),
-                chunk("out_1", 0, true),
-                chunk("out_1", 3, true),
-            ],
-            vec![K::OutputCompletedTwice],
+            at_output(vec![chunk("out_1", 0, true), chunk("out_1", 3, true)]),
         ),
-        (
+        only(
             K::ChunkAfterComplete,
-            vec![
-                started(),
-                thinking(),
-                writing(),
-                chunk("out_1", 0, true),
-                chunk("out_1", 3, false),
-            ],
-            vec![K::ChunkAfterComplete],
+            at_output(vec![chunk("out_1", 0, true), chunk("out_1", 3, false)]),
         ),
-        (
+        only(
             K::PositionDecreased,
-            vec![
-                started(),
-                thinking(),
-                writing(),
+            at_output(vec![
                 chunk("out_1", 0, false),
                 chunk("out_1", 50, false),
                 chunk("out_1", 30, false),
-            ],
-            vec![K::PositionDecreased],
+            ]),
         ),
-        (
+        only(
             K::PositionRepeated,
-            vec![
-                started(),
-                thinking(),
-                writing(),
-                chunk("out_1", 0, false),
-                chunk("out_1", 0, true),
-            ],
-            vec![K::PositionRepeated],
+            at_output(vec![chunk("out_1", 0, false), chunk("out_1", 0, true)]),
         ),
-        (
+        only(
             K::OutputOutOfState,
             vec![started(), thinking(), chunk("out_1", 0, true)],
-            vec![K::OutputOutOfState],
         ),
-        (
+        only(
             K::AwaitingInputMissing,
             vec![started(), thinking(), asked("rpl_1")],
-            vec![K::AwaitingInputMissing],
         ),
-        (
+        only(
             K::AwaitingInputNotLeft,
-            vec![
-                started(),
-                thinking(),
-                state("thinking", "awaiting_input"),
-                asked("rpl_1"),
+            asking(vec![
                 ("accept", json!(null)),
                 danger("transfer", "call_1"),
                 completed("transfer", "call_1"),
                 ended(),
-            ],
-            vec![K::AwaitingInputNotLeft],
+            ]),
         ),
         (
             K::QuestionWithoutToken,
             vec![
                 started(),
                 thinking(),
-                state("thinking", "awaiting_input"),
+                waiting(),
                 (
                     "awaiting.clarification",
                     json!({"question": "Which?", "timeout_seconds": 9, "urgency": "critical"}),
@@ -350,31 +212,14 @@ pub(super) fn scripts() -> Vec<(AnomalyKind, Vec<RuleRow>, Vec<AnomalyKind>)> {
             // The decoder also reports it as invalid.
             vec![K::Invalid, K::QuestionWithoutToken],
         ),
-        (
-            K::QuestionRepeated,
-            vec![
-                started(),
-                thinking(),
-                state("thinking", "awaiting_input"),
-                asked("rpl_1"),
-                asked("rpl_2"),
-            ],
-            vec![K::QuestionRepeated],
-        ),
-        (
+        only(K::QuestionRepeated, asking(vec![asked("rpl_2")])),
+        only(
             K::TokenReused,
-            vec![
-                started(),
-                thinking(),
-                state("thinking", "awaiting_input"),
-                asked("rpl_1"),
-                (
-                    "awaiting.confirmation",
-                    json!({"action": "Delete all", "consequence": "Gone.", "reply_token": "rpl_1", "timeout_seconds": 9,
+            asking(vec![(
+                "awaiting.confirmation",
+                json!({"action": "Delete all", "consequence": "Gone.", "reply_token": "rpl_1", "timeout_seconds": 9,
                     "default_decision": "reject", "urgency": "critical"}),
-                ),
-            ],
-            vec![K::TokenReused],
+            )]),
         ),
     ]
 }
