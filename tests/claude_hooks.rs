@@ -166,7 +166,7 @@ fn what_a_tool_server_asks_is_filled_in_or_handed_back() {
     });
     hearken.say("a #1 8080");
     hearken.wait("the whole form", |line| {
-        line.contains("Is it right so? Port: 8080")
+        line.contains("Is this right? Port: 8080")
     });
     hearken.say("o 2 1");
     let said = printed(&ended(hook));

@@ -17,7 +17,7 @@ const NEVER: [&str; 7] = [
     "could not be",
     "not delivered",
     "did not come back",
-    "when its time is over",
+    "when its time is up",
     "you were not asked",
     "nobody was asked",
     "is over, and on the new connection",
@@ -212,7 +212,7 @@ fn killed_and_started_anew_in_the_middle_of_a_question() {
         hearken.announced("connection", "is lost");
         hearken.announced(
             "confirmation",
-            "It is perhaps already decided. Without an answer the agent takes it as rejected.",
+            "It may already be decided. Without an answer the agent takes it as rejected.",
         );
         let peer = asker.start(port);
         hearken.announced("connection", "is back");
@@ -251,7 +251,7 @@ fn cut_off_and_back_with_the_server_alive_while_somebody_else_decides() {
         proxy.cut();
         hearken.announced(
             "confirmation",
-            "It is perhaps already decided. Without an answer the agent takes it as rejected.",
+            "It may already be decided. Without an answer the agent takes it as rejected.",
         );
         hearken.announced("connection", "is back");
         hearken.announced(
@@ -262,12 +262,12 @@ fn cut_off_and_back_with_the_server_alive_while_somebody_else_decides() {
         hearken.announced("tool_completed", asker.done);
         hearken.announced(
             "confirmation",
-            "Question 1 was settled without you, it seems by accepting.",
+            "Question 1 was settled without you, apparently by accepting.",
         );
         hearken.say("y 1");
         hearken.announced(
             "reply",
-            "Question 1 was settled without you, it seems by accepting. Nothing was sent.",
+            "Question 1 was settled without you, apparently by accepting. Nothing was sent.",
         );
         all_true(&hearken);
         assert_eq!(position(&hearken, "Already running"), None);

@@ -95,7 +95,7 @@ rules! {
     LoneSurrogate = "lone_surrogate", Warning, "A text holds half of a character; it is replaced.";
     RepeatedName = "repeated_name", Warning, "A JSON object holds a name twice; the last one counts.";
     NoUri = "no_uri", Warning, "A field that should hold a URI holds none.";
-    EmptyText = "empty_text", Warning, "An optional text is there and empty.";
+    EmptyText = "empty_text", Warning, "An optional text is there but empty.";
     Placeholder = "placeholder", Warning, "The timestamp is a placeholder.";
     FullType = "full_type", Warning, "The type is a full URI; the compact form is preferred.";
     BeyondLimit = "beyond_limit", Warning, "The event is larger, deeper or longer than recommended.";

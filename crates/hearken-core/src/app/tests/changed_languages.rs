@@ -209,7 +209,7 @@ fn what_is_no_language_changes_nothing_and_one_alone_does_not_go_round() {
     assert!(stage.heard("English is your only language. Type language"));
     stage.type_line("language German please");
     assert!(
-        stage.heard("German please is no language."),
+        stage.heard("German please is not a language."),
         "{:?}",
         stage.lines
     );

@@ -3,7 +3,7 @@
 use super::*;
 use crate::dialect::TransportKind;
 
-const LATE: &str = "It may be well: some servers answer only when something happens.";
+const LATE: &str = "This may be normal: some servers answer only when something happens.";
 const SILENT: &str =
     "S is connected, and no agent there has sent anything yet. Perhaps none is working.";
 

@@ -154,7 +154,7 @@ fn a_websocket_that_fails_is_given_up_where_nobody_says_that_there_is_a_stream()
         assert_eq!(rig.changed(), stream());
         assert!(!rig.heard("Going on"), "{:?}", rig.lines);
         answer(&mut rig);
-        assert!(rig.heard("one can't be used: what answers there is no WebSocket."));
+        assert!(rig.heard("one can't be used: what answers there is not a WebSocket."));
         assert!(!rig.heard("Going on"), "{:?}", rig.lines);
         assert!(rig.take().contains(&Effect::Link {
             link: LINK,
