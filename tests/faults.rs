@@ -413,7 +413,7 @@ fn outlives(child: &mut Hearken, break_off: impl FnOnce()) {
     child.announced("connection", "is back");
     child.announced(
         "confirmation",
-        "Question 1 can be answered again, and is perhaps already decided",
+        "Question 1 can be answered again, and may already be decided",
     );
     child.say("n 1");
     child.announced("session_completed", "Planner is done.");

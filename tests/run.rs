@@ -101,7 +101,7 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
     wait("Then not.", "");
     wait("Finished", "g");
     wait("warming up", "q");
-    wait("this conversation can't be taken up again", "q");
+    wait("this conversation can't be resumed", "q");
     let (code, errors, seen) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
     assert!(!seen.iter().any(|line| line.contains("without you")));
@@ -157,11 +157,11 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
     wait("/review: Reviews what changed.", "set");
     wait("Mode is Ask. Change it to what?", "o 8 2");
     wait(
-        "The agent says of it: Approves everything by itself.",
+        "The agent says: Approves everything by itself.",
         "y 9",
     );
     wait("Mode: Yolo.", "q");
-    wait("this conversation can't be taken up again", "q");
+    wait("this conversation can't be resumed", "q");
     let (code, errors, _) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
     let heard = agent.heard();

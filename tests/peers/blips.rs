@@ -17,7 +17,7 @@ const NEVER: [&str; 7] = [
     "could not be",
     "not delivered",
     "did not come back",
-    "when its time is up",
+    "when time runs out",
     "you were not asked",
     "nobody was asked",
     "is over, and on the new connection",
@@ -219,7 +219,7 @@ fn killed_and_started_anew_in_the_middle_of_a_question() {
         // It may be the one that asked, so an answer is taken, with a doubt and in two steps.
         hearken.announced(
             "confirmation",
-            "can be answered again, and is perhaps already decided",
+            "can be answered again, and may already be decided",
         );
         hearken.say("t");
         hearken.announced(
@@ -256,7 +256,7 @@ fn cut_off_and_back_with_the_server_alive_while_somebody_else_decides() {
         hearken.announced("connection", "is back");
         hearken.announced(
             "confirmation",
-            "can be answered again, and is perhaps already decided",
+            "can be answered again, and may already be decided",
         );
         decide(&peer, &question, "accept");
         hearken.announced("tool_completed", asker.done);

@@ -109,7 +109,7 @@ fn a_refused_retry_after_an_unconfirmed_answer_never_means_still_open() {
             stage.outcome(Err(DeliveryFailure::Refused(status(code))));
             stage.wait(60_000);
         });
-        assert!(told.contains("perhaps arrived"), "{code}: {told}");
+        assert!(told.contains("may have arrived"), "{code}: {told}");
         assert!(!told.contains("still open"), "{code}: {told}");
         assert_eq!(stage.sent.len(), 2);
         // A single line can't contradict it, and the reason is announced.
@@ -268,7 +268,7 @@ fn a_closing_that_speaks_against_the_answer_is_not_told_as_its_effect() {
         );
     });
     assert!(
-        told.contains("it seems not by your answer, which perhaps arrived: reject."),
+        told.contains("apparently not by your answer, which may have arrived: reject."),
         "{told}"
     );
 }

@@ -97,7 +97,7 @@ fn with_a_voice_the_question_must_be_heard_or_skipped() {
     stage.wait(500);
     stage.press('y');
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("not said to its end"));
+    assert!(stage.heard("not been read to the end"));
     stage.wait(500);
     stage.press('s');
     stage.wait(500);

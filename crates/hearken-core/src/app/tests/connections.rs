@@ -41,7 +41,7 @@ fn a_lost_link_is_told_once_with_the_fate_of_its_questions() {
         stage
             .lines
             .iter()
-            .filter(|line| line.contains("perhaps already decided"))
+            .filter(|line| line.contains("may already be decided"))
             .count(),
         1
     );
@@ -80,7 +80,7 @@ fn quitting_with_an_open_question_names_its_default_and_asks_once() {
     stage.wait(500);
     stage.press('q');
     assert_eq!(stage.quit, None);
-    assert!(stage.heard("Question 1 will be rejected when its time is up"));
+    assert!(stage.heard("Question 1 will be rejected when time runs out"));
     stage.press('j');
     assert!(stage.heard("Staying"));
     stage.press('q');
@@ -137,7 +137,7 @@ fn each_fault_is_one_clear_sentence() {
                 status: 401,
                 retry_after: None,
             },
-            "wants a token",
+            "needs a token",
         ),
         (
             Fault::Status {

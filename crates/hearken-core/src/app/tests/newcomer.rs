@@ -81,7 +81,7 @@ fn leaving_names_the_default_of_what_is_open() {
     let mut stage = Stage::new(PIPE);
     stage.ask("rpl_1");
     stage.type_line("x");
-    assert!(stage.heard("will be rejected when its time is up"));
+    assert!(stage.heard("will be rejected when time runs out"));
     assert!(stage.heard("Type x again to leave it"));
 }
 

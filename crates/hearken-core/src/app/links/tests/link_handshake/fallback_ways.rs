@@ -211,7 +211,7 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
     // Its events are older than the connection: they show which agents exist, not what was decided since.
-    assert!(rig.heard("Question 1 can be answered again, and is perhaps already decided"));
+    assert!(rig.heard("Question 1 can be answered again, and may already be decided"));
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
     rig.take();
