@@ -214,7 +214,7 @@ fn a_line_that_must_name_its_question_is_shown_how_with_its_own_decision() {
     stage.wait(100);
     stage.type_line("n");
     assert!(
-        stage.heard("Say that it is the one you mean: n 2."),
+        stage.heard("Say that you mean it: n 2."),
         "{:?}",
         stage.lines
     );

@@ -60,7 +60,7 @@ fn the_load_goes_round_by_a_key_and_to_a_level_by_a_line() {
     let mut stage = usual(&["en"]);
     for (line, words) in [
         ("j", "Load: high."),
-        ("load", "Load: low. Only what is urgent"),
+        ("load", "Load: low. Only urgent news"),
         ("j", "Load: medium."),
         ("load low", "Load: low."),
         ("load low", "Load: low."),

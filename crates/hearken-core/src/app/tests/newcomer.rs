@@ -96,7 +96,7 @@ fn a_bare_yes_right_after_a_change_is_told_how_to_be_meant() {
     stage.wait(100);
     stage.type_line("y");
     assert!(
-        stage.heard("Question 1 has come or changed only just now"),
+        stage.heard("Question 1 has only just come or changed"),
         "{:?}",
         stage.lines
     );
