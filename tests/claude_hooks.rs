@@ -374,7 +374,7 @@ fn hooks_are_shown_and_agreed_to_before_they_are_written() {
             "Taken out.",
             false,
         ),
-        (&["hooks", "uninstall"], "No hook of hearken", false),
+        (&["hooks", "uninstall"], "has no hearken hooks", false),
         (
             &["hooks", "install", "--project", "--yes"],
             "Written.",

@@ -271,7 +271,7 @@ fn watch_without_a_terminal_names_what_runs_and_follows_nothing() {
     }
     has(
         &place.doctor(),
-        "An AAEP agent runs, planner: hearken watch unix:planner follows it.",
+        "An AAEP agent is running, planner: hearken watch unix:planner follows it.",
     );
     drop(agent);
 }

@@ -361,7 +361,7 @@ mod tests {
         let lines = lines(&here(&["opencode"], agents, Some(HooksState::Absent))).concat();
         for words in [
             "it is running, and hearken watch opencode:http://127.0.0.1:4096 follows it",
-            "An AAEP agent runs, planner: hearken watch unix:planner follows it",
+            "An AAEP agent is running, planner: hearken watch unix:planner follows it",
             "hearken watch a2a:http://127.0.0.1:9999 follows it",
         ] {
             assert!(lines.contains(words), "{words} in {lines}");

@@ -126,7 +126,7 @@ stories! {
     ws_close_1011 (WS, BOTH, Whole): &[|at| close(at, 1011)]
         => &[START, "The connection to S is lost: the server has an error (code 1011). It is tried again.", BACK];
     ws_close_1012 (WS, BOTH, Whole): &[|at| close(at, 1012)]
-        => &[START, "The connection to S is lost: the server starts again. It is tried again.", BACK];
+        => &[START, "The connection to S is lost: the server is restarting. It is tried again.", BACK];
     ws_close_3000 (WS, BOTH, Whole): &[|at| close(at, 3000)]
         => &[START, "The connection to S is lost: the server closed the connection (code 3000). It is tried again.", BACK];
     ws_close_4000 (WS, BOTH, Over(0)): &[|at| close(at, 4000)] => &[START, ENDED];

@@ -20,7 +20,7 @@ const NEVER: [&str; 7] = [
     "when time runs out",
     "you were not asked",
     "nobody was asked",
-    "is over, and on the new connection",
+    "is up, and on the new connection",
 ];
 
 /// A producer that asks, and how to make it ask.
