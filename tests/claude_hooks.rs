@@ -395,7 +395,7 @@ fn hooks_are_shown_and_agreed_to_before_they_are_written() {
     let (code, told) = run(&["hooks", "install", "--yes"]);
     assert_eq!(code, Some(2));
     assert!(
-        told.contains("no valid JSON") && told.contains("line 1"),
+        told.contains("is not valid JSON") && told.contains("line 1"),
         "{told}"
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{ broken");

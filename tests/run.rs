@@ -156,10 +156,7 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
     wait("Finished", "commands");
     wait("/review: Reviews what changed.", "set");
     wait("Mode is Ask. Change it to what?", "o 8 2");
-    wait(
-        "The agent says: Approves everything by itself.",
-        "y 9",
-    );
+    wait("The agent says: Approves everything by itself.", "y 9");
     wait("Mode: Yolo.", "q");
     wait("this conversation can't be resumed", "q");
     let (code, errors, _) = hearken.exit();

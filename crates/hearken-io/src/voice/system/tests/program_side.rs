@@ -377,7 +377,10 @@ async fn who_speaks_by_nvda_is_told_of_nvda_and_not_of_the_systems_speech() {
         sink,
         limits(),
     );
-    assert_eq!(ear.none().await, "the program that speaks by NVDA ended by itself");
+    assert_eq!(
+        ear.none().await,
+        "the program that speaks by NVDA ended by itself"
+    );
     let (sink, mut ear) = Ear::new();
     let garbage = format!("{READY}read -r line; echo nonsense; read -r line");
     let handle = start_by(
