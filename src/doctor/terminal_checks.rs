@@ -339,7 +339,7 @@ mod tests {
                     size: Some((39, 30)),
                     ..good()
                 },
-                "wants 40 by 10",
+                "needs 40 by 10",
             ),
             (
                 Terminal {
