@@ -409,7 +409,7 @@ mod tests {
             ),
             (Some(lost), "/gone/hearken", "hearken hooks install claude"),
             (Some(HooksState::Off), "disableAllHooks", "/h/settings.json"),
-            (None, "/h/settings.json", "Mend"),
+            (None, "/h/settings.json", "Fix"),
         ] {
             let claude = here(&["the other claude"], vec![], hooks.clone());
             let all = lines(&claude);
