@@ -188,7 +188,7 @@ def main():
             LIST.write_text(listed())
         case ["check"]:
             if LIST.read_text() != listed():
-                sys.exit("packaging/licences.tsv is not true any more: packaging/describe.py list writes it anew")
+                sys.exit("packaging/licences.tsv is not true any more: packaging/describe.py list writes it again")
         case [command, target] if command in ("texts", "sbom", "copyright"):
             sys.stdout.write({"texts": texts, "sbom": sbom, "copyright": copyright}[command](target))
         case _:

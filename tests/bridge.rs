@@ -204,9 +204,9 @@ fn a_bridge_that_is_killed_leaves_its_question_perhaps_decided() {
         bridged.running.agents().start("email").unwrap();
         watcher.announced("confirmation", "Question 1");
         bridged.bridge.kill();
-        watcher.announced("confirmation", "perhaps already decided");
+        watcher.announced("confirmation", "may already be decided");
         watcher.say("y 1");
-        watcher.announced("reply", "perhaps already decided");
+        watcher.announced("reply", "may already be decided");
         assert_eq!(bridged.producer.replies().len(), 0);
     });
 }
@@ -221,7 +221,7 @@ fn a_bridge_that_ends_says_what_becomes_of_its_question() {
         watcher.announced("confirmation", "Question 1");
         bridged.bridge.signal(rustix::process::Signal::INT);
         watcher.announced("connection", "goes on without an answer");
-        watcher.announced("confirmation", "perhaps already decided");
+        watcher.announced("confirmation", "may already be decided");
         assert_eq!(bridged.producer.replies().len(), 0);
     });
 }
@@ -337,7 +337,7 @@ fn an_agent_is_prompted_answered_and_stopped_on_another_machine() {
             hearken.say(say);
         }
     };
-    wait("has shaken hands", "> touch it");
+    wait("sends with a handshake", "> touch it");
     wait("Mock asks: touch notes.txt", "");
     wait("o 1 1 for: allow from now on: Every touch", "y 1");
     wait("c 1 to confirm", "c 1");

@@ -166,7 +166,7 @@ fn what_a_tool_server_asks_is_filled_in_or_handed_back() {
     });
     hearken.say("a #1 8080");
     hearken.wait("the whole form", |line| {
-        line.contains("Is it right so? Port: 8080")
+        line.contains("Is this right? Port: 8080")
     });
     hearken.say("o 2 1");
     let said = printed(&ended(hook));
@@ -374,7 +374,7 @@ fn hooks_are_shown_and_agreed_to_before_they_are_written() {
             "Taken out.",
             false,
         ),
-        (&["hooks", "uninstall"], "No hook of hearken", false),
+        (&["hooks", "uninstall"], "has no hearken hooks", false),
         (
             &["hooks", "install", "--project", "--yes"],
             "Written.",
@@ -395,7 +395,7 @@ fn hooks_are_shown_and_agreed_to_before_they_are_written() {
     let (code, told) = run(&["hooks", "install", "--yes"]);
     assert_eq!(code, Some(2));
     assert!(
-        told.contains("no valid JSON") && told.contains("line 1"),
+        told.contains("is not valid JSON") && told.contains("line 1"),
         "{told}"
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{ broken");

@@ -65,7 +65,7 @@ fn faults() -> Vec<(String, &'static str)> {
             server(HTML),
             "the server answered with text/html, not with an event stream",
         ),
-        (server(DENIED), "the server wants a token (status 401)"),
+        (server(DENIED), "the server needs a token (status 401)"),
         (server(BROKEN), "the server has an error (status 500)"),
     ]
 }

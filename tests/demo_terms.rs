@@ -183,7 +183,7 @@ fn every_door_of_the_demo_is_followed_and_answered() {
                 let name = source.split(':').next().unwrap().to_owned();
                 let shaken = match name.as_str() {
                     "http" => "by a handshake",
-                    _ => "has shaken hands",
+                    _ => "sends with a handshake",
                 };
                 answered(follow(&[&source], "", folder, &name), shaken);
             });
@@ -200,7 +200,7 @@ fn every_door_of_the_demo_is_followed_and_answered() {
                 "email",
             ];
             let child = follow(&program, "", folder, "pipes");
-            answered(child, "has shaken hands");
+            answered(child, "sends with a handshake");
         });
     });
 }

@@ -120,7 +120,7 @@ fn faults_of_a_settings_file_are_told_in_words() {
         ),
         (
             "[[source]]\nname = \"a\"\nurl = \"x\"\nidentity = \"k\"",
-            "the setting source can't be used: \"a\" wants identity and identity_key together",
+            "the setting source can't be used: \"a\" needs identity and identity_key together",
             "die Einstellung source ist nicht zu gebrauchen: \"a\" braucht identity und identity_key zusammen",
         ),
         (

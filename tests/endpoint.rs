@@ -122,7 +122,11 @@ fn each_prompt_is_one_run_and_none_is_posted_twice() {
             "session_errored",
             "What became of this is not known",
         ),
-        ("vanish", "connection", "Perhaps your prompt was taken"),
+        (
+            "vanish",
+            "connection",
+            "It is unknown whether your prompt was taken",
+        ),
     ] {
         hearken.say(&format!("> {words}"));
         hearken.announced(kind, told);

@@ -146,11 +146,11 @@ rows! {
         at.bytes(STREAM.replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n").as_bytes());
         at.bytes(b"\x1f\x8b\x08\0\0\0\0\0\0\x03");
     }] => &["S can't be used: the server answered with a compressed stream, not with an event stream. Check host, port and path."];
-    status_401 (Lf, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
+    status_401 (Lf, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server needs a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
     status_403 (Lf, Over(1)): &[|at| { at.status("403 Forbidden", ""); }] => &["S can't be used: the server refuses access (status 403)."];
     status_404 (Lf, Over(1)): &[|at| { at.status("404 Not Found", ""); }] => &["S can't be used: nothing is at that address (status 404). Check host, port and path."];
     status_401_on_return (Lf, Over(1)): &[|at| { at.open(3); }, |at| { at.status("401 Unauthorized", ""); }]
-        => &[CONNECTED, LOST, "S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
+        => &[CONNECTED, LOST, "S can't be used: the server needs a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
     status_429 (Lf, Whole): &[|at| { at.status("429 Too Many Requests", "Retry-After: 1\r\n"); }]
         => &["S can't be reached: the server is too busy (status 429). It is tried again.", CONNECTED];
     status_500 (Lf, Whole): &[|at| { at.status("500 Internal Server Error", ""); }]
@@ -413,7 +413,7 @@ fn outlives(child: &mut Hearken, break_off: impl FnOnce()) {
     child.announced("connection", "is back");
     child.announced(
         "confirmation",
-        "Question 1 can be answered again, and is perhaps already decided",
+        "Question 1 can be answered again, and may already be decided",
     );
     child.say("n 1");
     child.announced("session_completed", "Planner is done.");

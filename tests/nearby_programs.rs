@@ -234,7 +234,7 @@ fn doctor_knows_the_hooks_of_every_agent() {
         .call(&["watch", "--face", "linear", "--voice", "none"])
         .output();
     let errors = String::from_utf8(output.unwrap().stderr).unwrap();
-    has(&errors, "This runs here: hearken watch hooks");
+    has(&errors, "Running here: hearken watch hooks");
     // One of them loses its program, another a hook.
     let qwen = place.path().join("home/.qwen/settings.json");
     let text = std::fs::read_to_string(&qwen).unwrap();
@@ -248,7 +248,7 @@ fn doctor_knows_the_hooks_of_every_agent() {
     for words in [
         "Qwen Code can't be heard, because its hooks run /gone/hearken, which is not there any more. Remedy: hearken \
          hooks install qwen, then hearken watch qwen.\n",
-        "Gemini CLI can't be heard well, because not all of its hooks stand in ",
+        "Gemini CLI can't be heard well, because not all of its hooks are in ",
         "Remedy: hearken hooks install gemini, then hearken watch gemini.\n",
     ] {
         has(&text, words);
@@ -271,7 +271,7 @@ fn watch_without_a_terminal_names_what_runs_and_follows_nothing() {
     }
     has(
         &place.doctor(),
-        "An AAEP agent runs, planner: hearken watch unix:planner follows it.",
+        "An AAEP agent is running, planner: hearken watch unix:planner follows it.",
     );
     drop(agent);
 }
@@ -300,7 +300,7 @@ fn codex_in_its_terminal_is_found_by_its_socket() {
     });
     place.program("codex");
     let text = place.doctor();
-    has(&text, "it runs, and hearken watch codex follows it");
+    has(&text, "it is running, and hearken watch codex follows it");
     assert!(!text.contains("codex app-server"), "{text}");
     let arguments = ["watch", "--face", "linear", "--voice", "none"];
     let output = place.call(&arguments).output().unwrap();

@@ -119,7 +119,7 @@ fn cases() -> Vec<CaptureCase> {
         "in another session",
         end(other),
         "perhaps_done_after_rejection",
-        "perhaps",
+        "may be",
         timed_out,
     );
 

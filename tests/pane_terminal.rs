@@ -283,7 +283,7 @@ fn lose_the_terminal(face: &str) -> String {
 fn a_terminal_that_goes_without_a_signal_ends_the_program_and_names_the_defaults() {
     let text = lose_the_terminal("full");
     assert!(
-        text.contains("hearken: Question 1 will be rejected when its time is over."),
+        text.contains("hearken: Question 1 will be rejected when time runs out."),
         "{text}"
     );
     assert!(text.contains("code 143"), "{text}");
@@ -335,7 +335,7 @@ fn whoever_is_ended_reads_the_defaults_where_the_pane_was() {
         assert!(
             terminal
                 .screen()
-                .contains("hearken: Question 1 will be rejected when its time is over."),
+                .contains("hearken: Question 1 will be rejected when time runs out."),
             "{}",
             terminal.screen()
         );

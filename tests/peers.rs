@@ -272,7 +272,7 @@ fn a_server_that_dies_with_a_question_open_and_comes_back() {
     asked(&peer, &mut hearken);
     let port = peer.kill();
     hearken.announced("connection", "is lost");
-    let fate = hearken.announced("confirmation", "perhaps already decided");
+    let fate = hearken.announced("confirmation", "may already be decided");
     assert!(
         fate["text"]
             .as_str()
@@ -286,7 +286,7 @@ fn a_server_that_dies_with_a_question_open_and_comes_back() {
     hearken.announced("connection", "is back");
     hearken.announced(
         "confirmation",
-        "can be answered again, and is perhaps already decided",
+        "can be answered again, and may already be decided",
     );
     hearken.say("y 1");
     hearken.announced("reply", "to confirm");

@@ -50,7 +50,7 @@ fn the_pictures_show_what_the_program_draws() {
         }
         assert!(
             fs::read_to_string(&path).is_ok_and(|kept| kept == drawn),
-            "{path} is stale: HEARKEN_UPDATE_DOCS=1 draws it anew"
+            "{path} is stale: HEARKEN_UPDATE_DOCS=1 draws it again"
         );
         let shown = format!("![{words}]({path})");
         assert!(readme.contains(&shown), "the README has not: {shown}");

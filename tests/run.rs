@@ -101,7 +101,7 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
     wait("Then not.", "");
     wait("Finished", "g");
     wait("warming up", "q");
-    wait("this conversation can't be taken up again", "q");
+    wait("this conversation can't be resumed", "q");
     let (code, errors, seen) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
     assert!(!seen.iter().any(|line| line.contains("without you")));
@@ -146,22 +146,19 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
     wait("Mode Ask: what it asks is not known.", "");
     // The prompt that waited requests a form.
     wait("How shall I do it? Part 1 of 2: How many.", "a #3 7");
-    wait("This can't be taken. A number from 1 up to 5.", "");
+    wait("This is not accepted. A number from 1 up to 5.", "");
     wait("Part 1 of 2: How many", "a #4 2");
     wait("Part 2 of 2: how", "o 5 2");
-    wait("Is it right so? How many: 2; how: fast", "o 6 1");
+    wait("Is this right? How many: 2; how: fast", "o 6 1");
     wait("At mock.example: Allow it there.", "y 7");
     wait("Open it in your browser: https://mock.example/connect", "");
     wait("Then I do it so.", "");
     wait("Finished", "commands");
     wait("/review: Reviews what changed.", "set");
     wait("Mode is Ask. Change it to what?", "o 8 2");
-    wait(
-        "The agent says of it: Approves everything by itself.",
-        "y 9",
-    );
+    wait("The agent says: Approves everything by itself.", "y 9");
     wait("Mode: Yolo.", "q");
-    wait("this conversation can't be taken up again", "q");
+    wait("this conversation can't be resumed", "q");
     let (code, errors, _) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
     let heard = agent.heard();

@@ -114,7 +114,7 @@ fn a_producer_that_dies_with_an_answer_on_its_way_is_never_told_as_answered() {
                 "Nobody confirmed",
                 "Whether it arrived is not known",
                 "not delivered",
-                "perhaps already decided",
+                "may already be decided",
                 "can't be answered",
                 "may",
             ]

@@ -136,13 +136,13 @@ fn what_can_not_be_a_source_is_refused_in_one_line() {
     for (source, words) in [
         match cfg!(windows) {
             true => ("unix:", "this system has no Unix sockets"),
-            false => ("unix:", "wants the path of a socket"),
+            false => ("unix:", "needs the path of a socket"),
         },
         (
             "ws://example.com/",
             "plain http or ws to example.com is refused",
         ),
-        ("gopher://x/", "gopher is no kind of source"),
+        ("gopher://x/", "gopher is not a kind of source"),
     ] {
         let (code, errors, _) = watch(&[source]).exit();
         assert_eq!(code, 2);

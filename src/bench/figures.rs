@@ -373,10 +373,10 @@ mod tests {
         assert!(text.contains("at least 11.0 microseconds"), "{text}");
         let text = cost(ResourceUse::default(), true).text(&words);
         assert!(
-            text.contains("does not tell how much processor time"),
+            text.contains("does not say how much processor time"),
             "{text}"
         );
-        assert!(text.contains("does not tell how much memory"), "{text}");
+        assert!(text.contains("does not say how much memory"), "{text}");
         assert!(
             cost(ResourceUse::default(), true)
                 .json()

@@ -78,7 +78,7 @@ impl Script {
                 problem: problem.to_owned(),
             };
             let map: Map<String, Value> =
-                serde_json::from_str(line).map_err(|_| fault("it is no JSON object"))?;
+                serde_json::from_str(line).map_err(|_| fault("it is not a JSON object"))?;
             if header.is_none() {
                 header = Some(read_header(&map).ok_or_else(|| fault("the header wants texts"))?);
             } else {

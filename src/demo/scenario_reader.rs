@@ -201,7 +201,7 @@ impl Scenario {
                     template.kind,
                     EventKind::AwaitingConfirmation | EventKind::AwaitingClarification
                 ) {
-                    return Err("a question must stand in ask, not in event".to_owned());
+                    return Err("a question must be in ask, not in event".to_owned());
                 }
                 reading.check(&template)?;
                 vec![(after, BeatAct::Emit(template))]
@@ -314,7 +314,7 @@ fn labels(
         Some(OneOrMore::One(word)) => vec![word],
         Some(OneOrMore::More(words)) => words,
     };
-    let asked = asked.ok_or("on wants a question of the same agent before it")?;
+    let asked = asked.ok_or("on needs a question of the same agent before it")?;
     words
         .iter()
         .map(|word| {
@@ -339,7 +339,7 @@ fn template(fields: Map<String, Value>) -> Result<Template, String> {
     }
     for name in kind.required() {
         match fields.get(*name) {
-            None => return Err(format!("{} wants the field {name}", kind.wire())),
+            None => return Err(format!("{} needs the field {name}", kind.wire())),
             Some(Value::String(text)) if text.is_empty() => {
                 return Err(format!("the field {name} is empty"));
             }
@@ -419,7 +419,7 @@ mod tests {
             ),
             (
                 event(r#""type":"aaep:agent.awaiting.clarification","question":"Q?","timeout_seconds":60"#),
-                "must stand in ask",
+                "must be in ask",
             ),
             (
                 r#"{"ask":{"type":"aaep:agent.state.changed","from_state":"a","to_state":"b","timeout_seconds":60}}"#.to_owned(),

@@ -360,8 +360,8 @@ mod tests {
         ];
         let lines = lines(&here(&["opencode"], agents, Some(HooksState::Absent))).concat();
         for words in [
-            "it runs, and hearken watch opencode:http://127.0.0.1:4096 follows it",
-            "An AAEP agent runs, planner: hearken watch unix:planner follows it",
+            "it is running, and hearken watch opencode:http://127.0.0.1:4096 follows it",
+            "An AAEP agent is running, planner: hearken watch unix:planner follows it",
             "hearken watch a2a:http://127.0.0.1:9999 follows it",
         ] {
             assert!(lines.contains(words), "{words} in {lines}");
@@ -409,7 +409,7 @@ mod tests {
             ),
             (Some(lost), "/gone/hearken", "hearken hooks install claude"),
             (Some(HooksState::Off), "disableAllHooks", "/h/settings.json"),
-            (None, "/h/settings.json", "Mend"),
+            (None, "/h/settings.json", "Fix"),
         ] {
             let claude = here(&["the other claude"], vec![], hooks.clone());
             let all = lines(&claude);

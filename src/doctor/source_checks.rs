@@ -303,7 +303,7 @@ mod tests {
             (Some("Start the agent"), "nobody answers"),
             (None, ""),
             (Some("Check the name"), "b.jsonl"),
-            (Some("--help"), "Gopher is no kind of source"),
+            (Some("--help"), "Gopher is not a kind of source"),
             (None, "not tried"),
         ];
         assert_eq!(found.len(), wanted.len(), "{found:#?}");

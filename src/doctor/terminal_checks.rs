@@ -325,7 +325,7 @@ mod tests {
             "TERM is xterm-256color",
             "256 colours",
             "Unicode is on, LANG is en_US.UTF-8",
-            "is not known of this terminal",
+            "is not known for this terminal",
         ] {
             assert!(lines.contains(words), "{words}: {lines}");
         }
@@ -339,7 +339,7 @@ mod tests {
                     size: Some((39, 30)),
                     ..good()
                 },
-                "wants 40 by 10",
+                "needs 40 by 10",
             ),
             (
                 Terminal {

@@ -429,8 +429,8 @@ mod tests {
                 "2: opencode, at http://127.0.0.1:4096.",
                 "3: Codex, at ws://127.0.0.1:8765.",
                 "4: an A2A agent, at http://127.0.0.1:9999.",
-                "5: Codex, which runs now.",
-                "6: Claude Code, which runs now.",
+                "5: Codex, running now.",
+                "6: Claude Code, running now.",
                 "2 more were not looked at; name them by their address.",
                 "Type a number, or several, and press Enter. q leaves.",
             ]
@@ -521,11 +521,11 @@ mod tests {
             let words: Vec<String> = offer.choices.iter().map(|it| it.word.clone()).collect();
             (words, lines[1..last].join("\n"))
         };
-        let remarks = "Gemini CLI runs and can't be heard yet. This lets it be heard: hearken hooks install gemini\n\
+        let remarks = "Gemini CLI is running but can't be heard yet. To hear it: hearken hooks install gemini\n\
              Copilot CLI can't be heard; hearken doctor says why.";
         let (words, lines) = told(&all);
         assert_eq!(words, ["qwen"]);
-        assert_eq!(lines, format!("1: Qwen Code, which runs now.\n{remarks}"));
+        assert_eq!(lines, format!("1: Qwen Code, running now.\n{remarks}"));
         all.push(hooked(HookedAgent::Codex, Some(false), whole));
         let (words, lines) = told(&all);
         assert_eq!(words, ["hooks"]);

@@ -207,13 +207,13 @@ fn a_call_that_can_not_be_used_is_one_sentence_in_each_language() {
     let calls = [
         (
             "wach",
-            "there is no command wach; perhaps watch is meant. hearken --help tells what there is.",
+            "there is no command wach; perhaps watch is meant. hearken --help says what there is.",
             "es gibt keinen Befehl wach; vielleicht ist watch gemeint. hearken --help sagt, was es gibt.",
             "no hay ningún comando wach; quizá se trate de watch. hearken --help dice lo que hay.",
         ),
         (
             "watch --untill ended",
-            "there is no option --untill; perhaps --until is meant. hearken watch --help tells what there is.",
+            "there is no option --untill; perhaps --until is meant. hearken watch --help says what there is.",
             "es gibt keine Option --untill; vielleicht ist --until gemeint. hearken watch --help sagt, was es gibt.",
             "no hay ninguna opción --untill; quizá se trate de --until. hearken watch --help dice lo que hay.",
         ),
@@ -243,19 +243,19 @@ fn a_call_that_can_not_be_used_is_one_sentence_in_each_language() {
         ),
         (
             "watch --face",
-            "--face wants a value: auto, full, linear or json. hearken watch --help tells what there is.",
+            "--face needs a value: auto, full, linear or json. hearken watch --help says what there is.",
             "--face braucht einen Wert: auto, full, linear oder json. hearken watch --help sagt, was es gibt.",
             "--face requiere un valor: auto, full, linear o json. hearken watch --help dice lo que hay.",
         ),
         (
             "trace",
-            "FILE is missing. hearken trace --help tells what there is.",
+            "FILE is missing. hearken trace --help says what there is.",
             "FILE fehlt. hearken trace --help sagt, was es gibt.",
             "falta FILE. hearken trace --help dice lo que hay.",
         ),
         (
             "watch --client-cert a",
-            "--client-key is missing. hearken watch --help tells what there is.",
+            "--client-key is missing. hearken watch --help says what there is.",
             "--client-key fehlt. hearken watch --help sagt, was es gibt.",
             "falta --client-key. hearken watch --help dice lo que hay.",
         ),
@@ -279,7 +279,7 @@ fn a_call_that_can_not_be_used_is_one_sentence_in_each_language() {
         ),
         (
             "demo now",
-            "now is one word too many. hearken demo --help tells what there is.",
+            "now is one word too many. hearken demo --help says what there is.",
             "now ist ein Wort zu viel. hearken demo --help sagt, was es gibt.",
             "now es una palabra de más. hearken demo --help dice lo que hay.",
         ),

@@ -31,12 +31,12 @@ fn die_at(cut: usize, at_once: bool) -> Vec<String> {
     if !at_once {
         child.announced(
             "reply",
-            "It perhaps arrived, and is sent again if the connection holds.",
+            "It may have arrived, and is sent again if the connection holds.",
         );
-        child.announced("reply", "It perhaps arrived before.");
+        child.announced("reply", "It may have arrived before.");
         assert_eq!(server.seen(|seen| seen.replies.len()), 2);
         child.say("n 1");
-        child.announced("reply", "Your answer accept perhaps arrived already.");
+        child.announced("reply", "Your answer accept may already have arrived.");
         server.open_gate();
         child.announced(
             "confirmation",

@@ -24,7 +24,7 @@ pub const TOO_LARGE: &str =
 pub const GARBAGE: &str = "A message from S can't be understood: not valid JSON: it ends too early. Everything else goes on.";
 pub const STRANGE: &str =
     "Something that S sent is not AAEP. It looks like plain text. Everything else goes on.";
-pub const NO_TEXT: &str = "Something that S sent is not AAEP. It looks like data that is no text. Everything else goes on.";
+pub const NO_TEXT: &str = "Something that S sent is not AAEP. It looks like data that is not text. Everything else goes on.";
 pub const ENDED: &str = "S has ended. planner was not done.";
 
 /// How a story ends.
@@ -98,7 +98,7 @@ fn play_one(name: &str, row: &StoryRow, kind: FramingKind, hands: HandshakeSide)
 /// Returns what should be heard, with the words of the first good connection filled in.
 fn expected(hears: &[&'static str], hands: HandshakeSide) -> Vec<&'static str> {
     let start: &[&str] = match hands {
-        HandshakeSide::Shaken => &["Connected to S.", "S has shaken hands."],
+        HandshakeSide::Shaken => &["Connected to S.", "S sends with a handshake."],
         HandshakeSide::Kept => &["Connected to S, without a handshake."],
     };
     let words = hears.iter().flat_map(|words| match *words {

@@ -213,7 +213,7 @@ macro_rules! sites {
     };
 }
 
-const WENT_ON: [&str; 2] = ["Connected to S.", "S has shaken hands."];
+const WENT_ON: [&str; 2] = ["Connected to S.", "S sends with a handshake."];
 
 sites! {
     // The event stream was named.
@@ -253,7 +253,7 @@ sites! {
         "Connected to S, without a handshake.",
     ];
     who_wants_a_token_is_not_gone_around (Http, Over): Site { subscription: Subscription::Status("401 Unauthorized"), ..GOOD }, &[]
-        => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
+        => &["S can't be used: the server needs a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
     who_refuses_access_is_not_gone_around (Http, Over): Site { stream: StreamAnswer::Status("403 Forbidden"), ..GOOD }, &[]
         => &["S can't be used: the server refuses access (status 403)."];
 
@@ -262,16 +262,16 @@ sites! {
         "The WebSocket of S can't be used: nothing is at that address (status 404). Going on over an event stream.", CONNECTED,
     ];
     the_websocket_is_something_else (Ws, Whole): Site { lists: Some(r#"["sse"]"#), ..GOOD }, &[|at| { at.status("200 OK", ""); }] => &[
-        "The WebSocket of S can't be used: what answers there is no WebSocket. Going on over an event stream.", CONNECTED,
+        "The WebSocket of S can't be used: what answers there is not a WebSocket. Going on over an event stream.", CONNECTED,
     ];
     the_websocket_is_an_old_server (Ws, Whole): GOOD, &[|at| { at.bytes(b"HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n"); }] => &[
-        "The WebSocket of S can't be used: what answers there is no WebSocket. Going on over an event stream.", CONNECTED,
+        "The WebSocket of S can't be used: what answers there is not a WebSocket. Going on over an event stream.", CONNECTED,
     ];
     the_websocket_is_kept_from_us_on_the_way (Ws, Whole): GOOD, &[|at| {
         let upgrade = at.upgrade().replace("Upgrade: websocket\r\nConnection: Upgrade\r\n", "");
         at.bytes(upgrade.as_bytes()).left();
     }] => &[
-        "The WebSocket of S can't be used: what answers there is no WebSocket. Going on over an event stream.", CONNECTED,
+        "The WebSocket of S can't be used: what answers there is not a WebSocket. Going on over an event stream.", CONNECTED,
     ];
     the_websocket_does_not_serve_this (Ws, Whole): GOOD, &[|at| {
         at.accept().hear("subscription.request");

@@ -45,7 +45,7 @@ impl Speech {
     /// Returns what the person hears first.
     fn connected(self) -> &'static [&'static str] {
         match self {
-            Rpc => &["Connected to sh.", "sh has shaken hands."],
+            Rpc => &["Connected to sh.", "sh sends with a handshake."],
             Bare => &["Connected to sh.", "sh sends without a handshake."],
         }
     }
@@ -89,7 +89,7 @@ const NOT_DONE: &str = "sh has ended. planner was not done.";
 /// The announcement of an invalid message, without the place of the error.
 const GARBAGE: &str = "A message from sh can't be understood: not valid JSON: it ends too early. Everything else goes on.";
 /// The announcement of a message that is not JSON at all, alongside others and before all others.
-const NO_TEXT: &str = "Something that sh sent is not AAEP. It looks like data that is no text. Everything else goes on.";
+const NO_TEXT: &str = "Something that sh sent is not AAEP. It looks like data that is not text. Everything else goes on.";
 const STRANGE: &str =
     "Something that sh sent is not AAEP. It looks like plain text. Everything else goes on.";
 const STRANGE_SO_FAR: &str = "What sh sends is not AAEP so far. It looks like plain text.";
@@ -139,7 +139,7 @@ rows! {
     gone_before_the_handshake ([Rpc], Dies(1)): "exit 1" => ["Connected to sh.", "sh can't be used: the program ended with exit code 1."];
     gone_in_good_order_before_the_handshake ([Rpc], Dies(0)): "exit 0" => ["Connected to sh.", ENDED];
     a_greeting_before_the_consent ([Rpc], Whole):
-        r"printf 'Loading the model\n50%%\n'; shake; cat e1 e2 e3 e4 e5 e6 e7; finish" => ["Connected to sh.", STRANGE_SO_FAR, "sh has shaken hands.", ENDED];
+        r"printf 'Loading the model\n50%%\n'; shake; cat e1 e2 e3 e4 e5 e6 e7; finish" => ["Connected to sh.", STRANGE_SO_FAR, "sh sends with a handshake.", ENDED];
     gone_in_the_middle_of_the_consent ([Rpc], Dies(1)): r#"IFS= read -r line; printf '{"jsonrpc":"2.0","id":1,"resu'; exit 1"#
         => ["Connected to sh.", GARBAGE, "sh can't be used: the program ended with exit code 1."];
 

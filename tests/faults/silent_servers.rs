@@ -99,7 +99,7 @@ fn silence(child: &mut super::Hearken, address: &str) -> u64 {
     let told = child.announced("connection", "Nothing has come from");
     let told = told["text"].as_str().unwrap();
     let start = format!("Nothing has come from http://{address}/events for ");
-    let end = " seconds, and it is not sure that it is still there.";
+    let end = " seconds; it may be gone.";
     let length = told.strip_prefix(&start).unwrap().strip_suffix(end);
     length.unwrap().parse().unwrap()
 }

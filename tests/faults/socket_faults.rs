@@ -28,12 +28,12 @@ stories! {
     // Cuts.
     socket_cut_at_once (EITHER, [Kept], Whole): &[|_| {}] => &["Connected to S, without a handshake.", LOST, BACK];
     socket_cut_before_the_consent ([Lengths], [Shaken], Whole): &[|at| { at.hear("subscription.request"); }]
-        => &["Connected to S.", LOST, BACK, "S has shaken hands."];
+        => &["Connected to S.", LOST, BACK, "S sends with a handshake."];
     socket_cut_within_the_consent (EITHER, [Shaken], Whole): &[|at| {
         at.hear("subscription.request");
         let consent = at.consent();
         at.bytes(&consent[..consent.len() / 2]);
-    }] => &["Connected to S.", LOST, BACK, "S has shaken hands."];
+    }] => &["Connected to S.", LOST, BACK, "S sends with a handshake."];
     socket_cut_mid_message (EITHER, BOTH, Whole): &[|at| half_of(at, 3)] => &[START, LOST, BACK];
     socket_cut_within_a_length ([Lengths], BOTH, Whole): &[|at| { at.open(3).bytes(&[0, 0]); }] => &[START, LOST, BACK];
     socket_cut_before_the_line_s_end ([Lines], BOTH, Whole): &[|at| {
@@ -53,7 +53,7 @@ stories! {
     // A peer that accepts the connection and says nothing is asked in the other framing, which this one does
     // not read; then in the first again.
     socket_taken_and_not_answered ([Lengths], [Shaken], Whole): &[|at| { at.left(); }]
-        => &["Connected to S.", LOST_TO_SILENCE, BACK, "S has shaken hands."];
+        => &["Connected to S.", LOST_TO_SILENCE, BACK, "S sends with a handshake."];
 
     // Time and size.
     socket_a_byte_a_second (EITHER, BOTH, Whole): &[|at| {
@@ -153,7 +153,7 @@ fn a_socket_that_was_taken_away_is_followed_when_it_returns() {
         assert_eq!(code, 0);
         let told = read(&lines);
         once(&told, &lines.join("\n"));
-        let hears = ["Connected to S.", "S has shaken hands.", LOST, BACK];
+        let hears = ["Connected to S.", "S sends with a handshake.", LOST, BACK];
         assert_eq!(heard(&told, &again), hears);
         assert_eq!(again.seen(|seen| seen.replies.len()), 1);
     }

@@ -30,10 +30,10 @@ fn a_server_that_resumes_and_waits_can_be_answered_with_a_warning() {
     let mut child = lost_with_a_question(&server, &folder);
     child.announced(
         "confirmation",
-        "The connection is back. Question 1 can be answered again, and is perhaps already decided.",
+        "The connection is back. Question 1 can be answered again, and may already be decided.",
     );
     child.say("n 1");
-    child.announced("reply", "Question 1 is perhaps already decided.");
+    child.announced("reply", "Question 1 may already be decided.");
     child.announced("reply", "Rejecting");
     child.announced("session_completed", "Planner is done.");
     child.say("q");
@@ -113,10 +113,10 @@ fn a_server_without_ids_that_is_back_in_silence_can_be_answered_with_a_warning()
     let mut child = lost_with_a_question(&server, &folder);
     child.announced(
         "confirmation",
-        "The connection is back. Question 1 can be answered again, and is perhaps already decided.",
+        "The connection is back. Question 1 can be answered again, and may already be decided.",
     );
     child.say("y 1");
-    child.announced("reply", "Question 1 is perhaps already decided.");
+    child.announced("reply", "Question 1 may already be decided.");
     assert_eq!(
         server.seen(|seen| seen.replies.len()),
         0,

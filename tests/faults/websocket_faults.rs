@@ -35,12 +35,12 @@ stories! {
         at.bytes(&upgrade.as_bytes()[..40]);
     }] => &[NO_ANSWER, START];
     ws_cut_before_the_consent (WS, [Shaken], Whole): &[|at| { at.accept().hear("subscription.request"); }]
-        => &["Connected to S.", LOST, BACK, "S has shaken hands."];
+        => &["Connected to S.", LOST, BACK, "S sends with a handshake."];
     ws_cut_within_the_consent (WS, [Shaken], Whole): &[|at| {
         at.accept().hear("subscription.request");
         let consent = at.consent();
         at.bytes(&consent[..consent.len() / 2]);
-    }] => &["Connected to S.", LOST, BACK, "S has shaken hands."];
+    }] => &["Connected to S.", LOST, BACK, "S sends with a handshake."];
     ws_cut_mid_frame (WS, BOTH, Whole): &[|at| half_of(at, 3)] => &[START, LOST, BACK];
     ws_cut_within_a_length (WS, BOTH, Whole): &[|at| {
         let event = at.event(3);
@@ -105,7 +105,7 @@ stories! {
     ws_bytes_instead_of_text (WS, BOTH, Whole): &[|at| {
         let text = at.log.event(3).to_string();
         at.open(3).bytes(&frame(BYTES, text.as_bytes())).events(3, BEFORE_ANSWER + 1).finish();
-    }] => &[START, "1 message from S was left out: it came as bytes, where the protocol wants text."];
+    }] => &[START, "1 message from S was left out: it came as bytes, where the protocol needs text."];
     ws_text_that_is_no_json (WS, BOTH, Whole): &[|at| {
         at.open(3).bytes(&frame(TEXT, b"hello")).bytes(&frame(TEXT, b"")).events(3, BEFORE_ANSWER + 1).finish();
     }] => &[START, STRANGE];
@@ -126,13 +126,13 @@ stories! {
     ws_close_1011 (WS, BOTH, Whole): &[|at| close(at, 1011)]
         => &[START, "The connection to S is lost: the server has an error (code 1011). It is tried again.", BACK];
     ws_close_1012 (WS, BOTH, Whole): &[|at| close(at, 1012)]
-        => &[START, "The connection to S is lost: the server starts again. It is tried again.", BACK];
+        => &[START, "The connection to S is lost: the server is restarting. It is tried again.", BACK];
     ws_close_3000 (WS, BOTH, Whole): &[|at| close(at, 3000)]
         => &[START, "The connection to S is lost: the server closed the connection (code 3000). It is tried again.", BACK];
     ws_close_4000 (WS, BOTH, Over(0)): &[|at| close(at, 4000)] => &[START, ENDED];
     ws_close_4001 (WS, BOTH, Over(1)): &[|at| close(at, 4001)] => &[START, "S can't be used: the server turned hearken away (code 4001)."];
     ws_close_4002 (WS, BOTH, Over(1)): &[|at| close(at, 4002)]
-        => &[START, "S can't be used: the server does not know who asks; it wants a token (code 4002). Give it with --token-env or --token-file."];
+        => &[START, "S can't be used: the server does not know who asks; it needs a token (code 4002). Give it with --token-env or --token-file."];
     ws_close_4003 (WS, BOTH, Over(1)): &[|at| close(at, 4003)] => &[START, "S can't be used: the server refuses access (code 4003)."];
     ws_close_4004 (WS, BOTH, Over(1)): &[|at| close(at, 4004)]
         => &[START, "S can't be used: the server ended the subscription because of a violation (code 4004)."];
@@ -143,9 +143,9 @@ stories! {
     ws_pings_without_an_answer (WS, BOTH, Whole): &[|at| { at.open(3).left(); }] => &[START, LOST_TO_SILENCE, BACK];
 
     // Answers that are not a WebSocket.
-    ws_status_401 (WS, BOTH, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
+    ws_status_401 (WS, BOTH, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server needs a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
     ws_status_403 (WS, BOTH, Over(1)): &[|at| { at.status("403 Forbidden", ""); }] => &["S can't be used: the server refuses access (status 403)."];
-    ws_status_200 (WS, BOTH, Over(1)): &[|at| { at.status("200 OK", ""); }] => &["S can't be used: what answers there is no WebSocket. Check host, port and path."];
+    ws_status_200 (WS, BOTH, Over(1)): &[|at| { at.status("200 OK", ""); }] => &["S can't be used: what answers there is not a WebSocket. Check host, port and path."];
     ws_status_307 (WS, BOTH, Over(1)): &[|at| { at.status("307 Temporary Redirect", "Location: https://elsewhere.example/\r\n"); }]
         => &["S can't be used: the server redirects its WebSocket, which is not followed. Check host, port and path."];
     ws_status_429 (WS, BOTH, Whole): &[|at| { at.status("429 Too Many Requests", "Retry-After: 1\r\n"); }]
@@ -222,7 +222,7 @@ fn a_websocket_that_nobody_listens_for_is_followed_when_it_returns() {
     assert_eq!(code, 0);
     let told = read(&lines);
     once(&told, &lines.join("\n"));
-    let start = ["Connected to S.", "S has shaken hands.", LOST, BACK];
+    let start = ["Connected to S.", "S sends with a handshake.", LOST, BACK];
     assert_eq!(heard(&told, &again), start);
     assert_eq!(again.seen(|seen| seen.replies.len()), 1);
 }

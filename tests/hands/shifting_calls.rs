@@ -402,7 +402,9 @@ impl ShiftingRig {
         self.wait(2000);
         self.update(&over);
         self.wait(100);
-        let reported = self.shown.contains("does something else than you accepted");
+        let reported = self
+            .shown
+            .contains("does something other than what you accepted");
         assert_eq!(reported, lies, "{number}: {}", self.shown);
         self.otherwise += usize::from(lies);
     }

@@ -79,7 +79,7 @@ fn the_modes_of_codex() {
         &mut hearken,
         "Mode is Auto review. Change it to what?",
         "1",
-        "You are asked more then. Mode Read-only: Codex asks before it changes anything.",
+        "You will then be asked more. Mode Read-only: Codex asks before it changes anything.",
     );
     leaves(hearken);
     let chosen = "Your settings chose mode Read-only: Codex asks before it changes anything.";
@@ -93,7 +93,7 @@ fn the_modes_of_claude_code() {
         &mut hearken,
         "Mode is Auto. Change it to what?",
         "1",
-        "You are asked more then. Mode Manual: Claude Agent asks before it changes anything.",
+        "You will then be asked more. Mode Manual: Claude Agent asks before it changes anything.",
     );
     leaves(hearken);
     let chosen = "Your settings chose mode Manual: Claude Agent asks before it changes anything.";
@@ -107,7 +107,7 @@ fn the_modes_of_qwen_code() {
         &mut hearken,
         "Mode is Auto. Change it to what?",
         "2",
-        "You are asked more then. Mode Default: Qwen Code asks before it changes anything.",
+        "You will then be asked more. Mode Default: Qwen Code asks before it changes anything.",
     );
     leaves(hearken);
     let chosen = "Your settings chose mode Default: Qwen Code asks before it changes anything.";
@@ -121,7 +121,7 @@ fn the_modes_of_opencode() {
         &mut hearken,
         "Session Mode is build. Change it to what?",
         "2",
-        "You are asked more then. Mode plan: OpenCode changes nothing.",
+        "You will then be asked more. Mode plan: OpenCode changes nothing.",
     );
     leaves(hearken);
 }
@@ -157,7 +157,7 @@ fn the_modes_of_vibe() {
         &mut hearken,
         "Session Mode is Accept Edits. Change it to what?",
         "1",
-        "You are asked more then. Mode Ask: Mistral Vibe asks before it changes anything.",
+        "You will then be asked more. Mode Ask: Mistral Vibe asks before it changes anything.",
     );
     leaves(hearken);
     let chosen = "Your settings chose mode Ask: Mistral Vibe asks before it changes anything. It is set back when you leave.";

@@ -224,7 +224,7 @@ fn a_langgraph_agent_is_answered_in_its_older_form_and_in_the_protocols() {
         hearken.say(&format!("a #{n} Ann"));
         let n = number(&hearken.announced("clarification", "age"));
         hearken.say(&format!("a #{n} 41"));
-        let n = number(&hearken.announced("clarification", "Is it right so?"));
+        let n = number(&hearken.announced("clarification", "Is this right?"));
         hearken.say(&format!("o {n} 1"));
         hearken.announced("output", "Ann");
         hearken.announced("session_completed", "Finished");

@@ -17,10 +17,10 @@ const NEVER: [&str; 7] = [
     "could not be",
     "not delivered",
     "did not come back",
-    "when its time is over",
+    "when time runs out",
     "you were not asked",
     "nobody was asked",
-    "is over, and on the new connection",
+    "is up, and on the new connection",
 ];
 
 /// A producer that asks, and how to make it ask.
@@ -212,14 +212,14 @@ fn killed_and_started_anew_in_the_middle_of_a_question() {
         hearken.announced("connection", "is lost");
         hearken.announced(
             "confirmation",
-            "It is perhaps already decided. Without an answer the agent takes it as rejected.",
+            "It may already be decided. Without an answer the agent takes it as rejected.",
         );
         let peer = asker.start(port);
         hearken.announced("connection", "is back");
         // It may be the one that asked, so an answer is taken, with a doubt and in two steps.
         hearken.announced(
             "confirmation",
-            "can be answered again, and is perhaps already decided",
+            "can be answered again, and may already be decided",
         );
         hearken.say("t");
         hearken.announced(
@@ -251,23 +251,23 @@ fn cut_off_and_back_with_the_server_alive_while_somebody_else_decides() {
         proxy.cut();
         hearken.announced(
             "confirmation",
-            "It is perhaps already decided. Without an answer the agent takes it as rejected.",
+            "It may already be decided. Without an answer the agent takes it as rejected.",
         );
         hearken.announced("connection", "is back");
         hearken.announced(
             "confirmation",
-            "can be answered again, and is perhaps already decided",
+            "can be answered again, and may already be decided",
         );
         decide(&peer, &question, "accept");
         hearken.announced("tool_completed", asker.done);
         hearken.announced(
             "confirmation",
-            "Question 1 was settled without you, it seems by accepting.",
+            "Question 1 was settled without you, apparently by accepting.",
         );
         hearken.say("y 1");
         hearken.announced(
             "reply",
-            "Question 1 was settled without you, it seems by accepting. Nothing was sent.",
+            "Question 1 was settled without you, apparently by accepting. Nothing was sent.",
         );
         all_true(&hearken);
         assert_eq!(position(&hearken, "Already running"), None);

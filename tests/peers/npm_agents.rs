@@ -384,7 +384,7 @@ fn the_mode_of_qwen_code_is_changed_in_two_steps_and_its_commands_are_read() {
     hearken.say("o 1 4");
     hearken.announced(
         "clarification",
-        "Careful: you are asked less then. Mode Auto: Qwen Code decides most things itself.",
+        "Careful: you will then be asked less. Mode Auto: Qwen Code decides most things itself.",
     );
     hearken.say("y 2");
     hearken.announced("connection", "Mode: Auto.");

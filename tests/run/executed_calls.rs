@@ -267,6 +267,6 @@ fn a_call_that_runs_with_something_else_than_was_accepted_is_a_danger() {
     ];
     let (changed, _, rest) = answer(scene, &keys);
     assert_eq!(changed, ["other.txt"]);
-    let danger = "Danger: execute does something else than you accepted in question 1:\nagent asks: touch other.txt\n";
+    let danger = "Danger: execute does something other than what you accepted in question 1:\nagent asks: touch other.txt\n";
     assert!(rest.contains(danger), "{rest}");
 }

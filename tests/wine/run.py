@@ -316,14 +316,14 @@ def what_a_program_started_ends_with_hearken_however_that_ends():
 
 def a_screen_reader_is_seen_and_spoken_beside_by_no_second_voice():
     said = call("doctor", "--language", "en")[1]
-    assert "None is at work" in said and "NVDA shows NVDA" not in said, said
+    assert "None is running" in said and "NVDA shows NVDA" not in said, said
     for kind, title, name in [("wxWindowClassNR", "NVDA", "NVDA"), ("JFWUI2", "JAWS", "JAWS")]:
         with subprocess.Popen([WINE, os.path.join(FOLDER, "reader.exe"), kind, title], env=ENVIRONMENT) as reader:
             try:
                 end = time.monotonic() + PATIENCE
-                while f"{name} is at work" not in (said := call("doctor", "--language", "en")[1]):
+                while f"{name} is running" not in (said := call("doctor", "--language", "en")[1]):
                     assert time.monotonic() < end and reader.poll() is None, said
-                assert "because a screen reader is at work" in said and "--voice system" in said, said
+                assert "because a screen reader is running" in said and "--voice system" in said, said
                 with Hearken("demo", "--scenario", "email", "--language", "en") as run:
                     run.until(lambda line: "your screen reader speaks" in line)
             finally:

@@ -79,7 +79,7 @@ rules! {
     RepeatedEntry = "repeated_entry", Error, "A list holds an entry twice.";
     UnexpectedField = "unexpected_field", Error, "An object holds a field that its schema does not allow.";
     BadContext = "bad_context", Error, "@context does not name the core context, or not first.";
-    UnknownCoreType = "unknown_core_type", Error, "The type is in AAEP's namespace, and is none of the twelve.";
+    UnknownCoreType = "unknown_core_type", Error, "The type is in AAEP's namespace but is not one of the twelve.";
     UndeclaredType = "undeclared_type", Error, "The type is an extension's, and @context declares no extension.";
     NotCritical = "not_critical", Error, "The event must be critical and is not.";
     UnsafeDefault = "unsafe_default", Error, "Silence would accept something irreversible of medium or high risk.";
@@ -91,11 +91,11 @@ rules! {
     NoLanguage = "no_language", Warning, "The event has text for a person, and states no language.";
     BareLargeNumber = "bare_large_number", Warning, "A whole number beyond 2^53 is not written as a string.";
     NoNumber = "no_number", Error, "A field is NaN or Infinity; it is read as absent.";
-    RawControl = "raw_control", Error, "A text holds an unescaped control character; it is read all the same.";
+    RawControl = "raw_control", Error, "A text holds an unescaped control character; it is read anyway.";
     LoneSurrogate = "lone_surrogate", Warning, "A text holds half of a character; it is replaced.";
     RepeatedName = "repeated_name", Warning, "A JSON object holds a name twice; the last one counts.";
     NoUri = "no_uri", Warning, "A field that should hold a URI holds none.";
-    EmptyText = "empty_text", Warning, "An optional text is there and empty.";
+    EmptyText = "empty_text", Warning, "An optional text is there but empty.";
     Placeholder = "placeholder", Warning, "The timestamp is a placeholder.";
     FullType = "full_type", Warning, "The type is a full URI; the compact form is preferred.";
     BeyondLimit = "beyond_limit", Warning, "The event is larger, deeper or longer than recommended.";
@@ -103,7 +103,7 @@ rules! {
     StepBeyondTotal = "step_beyond_total", Warning, "The current step is beyond the number of steps.";
     PossibleSecret = "possible_secret", Warning, "The arguments may hold a secret.";
     NotStated = "not_stated", Note, "The event was translated, and its protocol does not state the field.";
-    OtherSpelling = "other_spelling", Note, "The chapters do not name the field for this type; it is read all the same.";
+    OtherSpelling = "other_spelling", Note, "The chapters do not name the field for this type; it is read anyway.";
     UnknownType = "unknown_type", Note, "The type is an extension's that hearken does not know.";
     UnsurePrefix = "unsure_prefix", Note, "No context names the extension's prefix; one of them may define it.";
     UnknownVersion = "unknown_version", Note, "hearken does not know the claimed version as published.";

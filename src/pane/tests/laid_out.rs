@@ -291,7 +291,7 @@ fn a_screen_without_agents_says_how_to_follow_or_start_one() {
         let flat = rows.join(" ");
         let folded = flat.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            folded.contains("To follow what runs here, press q and type:"),
+            folded.contains("To follow what is running here, press q and type:"),
             "{width}: {rows:#?}"
         );
         assert!(
@@ -312,7 +312,7 @@ fn a_screen_without_agents_says_how_to_follow_or_start_one() {
     );
     assert!(
         rows.concat()
-            .contains("Nothing that hearken knows runs here.")
+            .contains("Nothing that hearken knows is running here.")
     );
     event(
         &mut app,

@@ -329,7 +329,7 @@ fn lines_that_are_no_events_are_errors_or_notes() {
     );
     assert_eq!(
         items[3].problem(&english()),
-        "the line is no JSON, at column 15"
+        "the line is not JSON, at column 15"
     );
     assert_eq!((summary.lines, summary.events), (11, 2));
     let mut checker = Checker::new();

@@ -223,7 +223,7 @@ pub const BINDINGS: &[Binding] = &[
     Binding {
         name: "mute",
         key: "m",
-        does: "mute the agent, or hear it again; what is urgent is always said",
+        does: "mute the agent, or hear it again; urgent news is always spoken",
         command: || Command::Mute(None),
     },
     Binding {

@@ -277,7 +277,7 @@ pub const LINES: &[LineCommand] = &[
     LineCommand {
         group: "Speech",
         line: "m, m NAME",
-        does: "mute the agent, or hear it again; what is urgent is always said",
+        does: "mute the agent, or hear it again; urgent news is always spoken",
     },
     LineCommand {
         group: "Speech",

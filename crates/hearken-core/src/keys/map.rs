@@ -63,7 +63,7 @@ pub enum KeyError {
         second: String,
     },
     /// A command has no key although some questions can't be answered without it.
-    #[error("{name} has no key, and without it not everything can be answered or left")]
+    #[error("{name} has no key, and without it, some things can't be answered or left")]
     Unreachable {
         /// The command.
         name: &'static str,

@@ -118,11 +118,11 @@ pub enum CloseReason {
         /// The decision; `None` for an answer that is not a decision.
         decision: Option<Decision>,
     },
-    /// The link is gone and its time is over.
+    /// The link is gone and its time is up.
     LinkGone,
     /// Its bridge was started again and no longer knows it.
     Forgotten,
-    /// The link is back, the question was not heard there again, and its time is over.
+    /// The link is back, the question was not heard there again, and its time is up.
     Unheard,
 }
 

@@ -54,7 +54,7 @@ pub struct EscalationQuestion {
     pub by: String,
     /// The reason, as given.
     pub(super) reason: String,
-    /// When its time is over.
+    /// When its time is up.
     pub(super) until: Option<Duration>,
     /// The event that asked it last: it is repeated unchanged, so that it does not count as a new question.
     pub(super) asking_event: Option<String>,

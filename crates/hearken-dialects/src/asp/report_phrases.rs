@@ -141,8 +141,8 @@ pub fn about(key: &str) -> Option<&'static str> {
         }
         "asp.departure.after_end" => "a message comes after the end of its session",
         "asp.departure.itself" => "a sender answers its own offer; it moves nothing",
-        "asp.departure.other" => "another commitment is accepted than the one that waits",
-        "asp.departure.unmet" => "a reason, an urgency or terms are missing that the step wants",
+        "asp.departure.other" => "a commitment other than the one that waits is accepted",
+        "asp.departure.unmet" => "the step lacks the reason, urgency or terms that it needs",
         "asp.departure.unknown" => "the performative is none of the thirteen",
         "asp.departure.link" => {
             "a message does not name the hash of the one before it; only this linkage is looked at"

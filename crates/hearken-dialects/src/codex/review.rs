@@ -317,7 +317,7 @@ mod tests {
             // Nobody can allow what is not said in full, nor what Codex does not take back.
             (
                 json!({"type": "writeStdin", "stdin": "yes", "approvalId": "a", "processId": "1", "cwd": "/w"}),
-                "Types into a program that runs: yes",
+                "Types into a running program: yes",
                 None,
             ),
             (json!({"type": "command", "command": " "}), " ", None),

@@ -131,7 +131,7 @@ mod tests {
         assert!(directory.open("a", idle, |_| true).is_ok());
         assert!(directory.open("b", idle, |_| false).is_ok());
         assert!(directory.open("c", idle, |_| false).is_ok());
-        assert!(directory.keys().eq(["a", "c"]), "a is at work");
+        assert!(directory.keys().eq(["a", "c"]), "a is running");
         assert_eq!(directory.latest(|_| true), Some(&false));
         *directory.open("c", idle, |_| false).unwrap() = true;
         let full = |is_first| Err(DirectoryFull { is_first });

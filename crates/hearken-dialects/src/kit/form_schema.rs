@@ -80,7 +80,7 @@ pub enum FormKind {
 pub enum Format {
     /// Any text, or a format that only the agent can check.
     Any,
-    /// An e-mail address.
+    /// An email address.
     Mail,
     /// A URI.
     Address,

@@ -290,7 +290,7 @@ pub(super) fn recognise(text: &str) -> Recognition {
 pub(super) fn about(key: &str) -> Option<&'static str> {
     match key {
         message_context::ILLEGAL => {
-            Some("a machine takes no such event in its state; it is translated all the same")
+            Some("a machine does not allow that event in its state; it is translated anyway")
         }
         route::AFTER_END => Some("a conversation goes on after its end"),
         _ => None,

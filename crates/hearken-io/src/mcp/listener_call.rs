@@ -39,7 +39,7 @@ pub(super) enum ListenerCallOutcome {
     Nobody,
     /// It was answered.
     Answered(Value),
-    /// The time for an answer is over.
+    /// The time for an answer is up.
     Unanswered,
     /// The listening hearken ended before it answered.
     Lost,

@@ -134,7 +134,7 @@ impl Tool {
             }
             ListenerCallOutcome::Lost => {
                 let words = match self {
-                    Self::Announce => "hearken ended. Perhaps it was announced, and perhaps not.",
+                    Self::Announce => "hearken ended. It is unknown whether it was announced.",
                     Self::Ask => "hearken ended before anybody answered.",
                 };
                 return (words.to_owned(), true);

@@ -43,7 +43,7 @@ pub(super) fn invite(
             .any(|part| part.trim().eq_ignore_ascii_case(word))
     };
     if !says(UPGRADE, "websocket") || !says(CONNECTION, "upgrade") {
-        return Err("this path wants a WebSocket");
+        return Err("this path needs a WebSocket");
     }
     if !says(http::header::SEC_WEBSOCKET_VERSION, "13") {
         return Err("only version 13 of WebSocket is spoken");

@@ -17,7 +17,7 @@ pub(crate) const NAME_CHARACTERS: usize = 120;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// An unknown kind of address.
-    #[error("{scheme} is no kind of source; use http, https, ws, wss, unix:, a FILE or -")]
+    #[error("{scheme} is not a kind of source; use http, https, ws, wss, unix:, a FILE or -")]
     UnknownScheme {
         /// The text before the colon, cleaned.
         scheme: String,
@@ -31,7 +31,7 @@ pub enum SourceError {
     )]
     Credential,
     /// A `unix:` without the path of a socket or the id of an agent.
-    #[error("unix: wants the path of a socket or the id of an agent behind it")]
+    #[error("unix: needs the path of a socket or the id of an agent after it")]
     BadSocket,
     /// A Unix socket on a system without them.
     #[error("this system has no Unix sockets that hearken can use; use http:// or a program")]
@@ -51,7 +51,7 @@ pub enum SourceError {
         program: &'static str,
     },
     /// A `pipe:` without the id of an agent or the full name of a pipe.
-    #[error("pipe: wants the id of an agent or the whole name of a pipe behind it")]
+    #[error("pipe: needs the id of an agent or the whole name of a pipe after it")]
     BadPipe,
     /// A named pipe on a system without them.
     #[error("this system has no named pipes; use unix: or a program")]

@@ -96,7 +96,7 @@ pub(super) enum ServerUnit {
 
 /// The error for input that is not SSIP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("what came over the socket is not the speech protocol")]
+#[error("the socket does not speak the speech protocol")]
 pub(super) struct Garbage;
 
 /// A parser from bytes to [`ServerUnit`]s, however the bytes are cut.

@@ -72,7 +72,7 @@ fn line(lines: &mut String, key: &str, value: &DeValue<'_>) -> Result<(), &'stat
                 false => Ok(text.to_string()),
             }
         }
-        _ => Err("it is no text"),
+        _ => Err("it is not text"),
     };
     let DeValue::Table(levels) = value else {
         *lines += &format!("{key}\t{}\n", text(value)?);

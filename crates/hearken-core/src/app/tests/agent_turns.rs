@@ -160,7 +160,7 @@ fn an_answer_its_code_and_a_command_are_copied_as_they_were_written() {
     assert!(!stage.heard("z nothing") || stage.copied.len() == 2);
     let mut stage = Stage::new(PIPE);
     stage.type_line("z answer");
-    assert!(stage.heard("No agent wrote anything yet."));
+    assert!(stage.heard("No agent has written anything yet."));
     stage.chunk("Words. ");
     stage.type_line("z code");
     assert!(stage.heard("There is no code in the last answer."));

@@ -117,7 +117,7 @@ fn whoever_leaves_the_full_face_can_read_what_becomes_of_the_questions() {
         }
         assert_eq!(
             stage.farewells,
-            ["Question 1 will be rejected when its time is over."]
+            ["Question 1 will be rejected when time runs out."]
         );
         assert!(stage.quit.is_some());
     }

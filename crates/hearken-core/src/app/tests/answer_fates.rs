@@ -53,7 +53,7 @@ fn accepted() -> Stage {
 fn what_closes_after_an_unconfirmed_answer_is_perhaps_by_it() {
     let mut stage = accepted();
     let told = stage.hears(Stage::unknown);
-    assert!(told.contains("Nobody confirmed the answer to question 1: the connection was closed. It perhaps arrived, and is sent again if the connection holds."), "{told}");
+    assert!(told.contains("Nobody confirmed the answer to question 1: the connection was closed. It may have arrived, and is sent again if the connection holds."), "{told}");
     let told = stage.hears(|stage| {
         stage.goes_on();
         stage.wait(20_000);
@@ -109,13 +109,13 @@ fn a_refused_retry_after_an_unconfirmed_answer_never_means_still_open() {
             stage.outcome(Err(DeliveryFailure::Refused(status(code))));
             stage.wait(60_000);
         });
-        assert!(told.contains("perhaps arrived"), "{code}: {told}");
+        assert!(told.contains("may have arrived"), "{code}: {told}");
         assert!(!told.contains("still open"), "{code}: {told}");
         assert_eq!(stage.sent.len(), 2);
         // A single line can't contradict it, and the reason is announced.
         let told = stage.hears(|stage| stage.type_line("n 1"));
         assert!(
-            told.contains("Your answer accept perhaps arrived already. Type c 1 to send reject"),
+            told.contains("Your answer accept may already have arrived. Type c 1 to send reject"),
             "{told}"
         );
         assert_eq!(stage.sent.len(), 2, "{code}");
@@ -160,7 +160,7 @@ fn a_first_answer_that_the_server_does_not_know_leaves_the_question_in_doubt() {
         let told = stage.hears(|stage| stage.outcome(Err(DeliveryFailure::Refused(status(code)))));
         assert_eq!(told.contains("The question is still open."), open, "{told}");
         assert_eq!(
-            told.contains("The question is perhaps already decided."),
+            told.contains("The question may already be decided."),
             !open,
             "{told}"
         );
@@ -216,7 +216,7 @@ fn what_perhaps_arrived_is_not_sent_again_when_it_is_taken_back() {
     stage.unknown();
     let told = stage.hears(|stage| stage.type_line("n 1"));
     assert!(
-        told.contains("Your answer to question 1 is not sent again: accept. It perhaps arrived."),
+        told.contains("Your answer to question 1 is not sent again: accept. It may have arrived."),
         "{told}"
     );
     stage.wait(60_000);
@@ -243,7 +243,7 @@ fn what_was_only_written_has_perhaps_not_been_read_when_the_connection_is_lost()
         );
     });
     assert!(
-        told.contains("Your answer perhaps arrived: accept."),
+        told.contains("Your answer may have arrived: accept."),
         "{told}"
     );
     stage.link(0, LinkEvent::Connected);
@@ -268,7 +268,7 @@ fn a_closing_that_speaks_against_the_answer_is_not_told_as_its_effect() {
         );
     });
     assert!(
-        told.contains("it seems not by your answer, which perhaps arrived: reject."),
+        told.contains("apparently not by your answer, which may have arrived: reject."),
         "{told}"
     );
 }
@@ -282,7 +282,7 @@ fn leaving_names_the_answer_that_did_not_arrive() {
         ),
         (
             DeliveryFailure::Unknown(Fault::Closed),
-            "Nobody confirmed the answer to question 1: accept. It perhaps arrived.",
+            "Nobody confirmed the answer to question 1: accept. It may have arrived.",
         ),
     ] {
         let mut stage = accepted();

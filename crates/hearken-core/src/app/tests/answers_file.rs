@@ -18,8 +18,7 @@ fn accepting(more: &str) -> Config {
     ))
 }
 
-const UNFIT: &str =
-    "The rule mine is about question 1 and may not answer it as it is; it stays open.";
+const UNFIT: &str = "Rule mine matches question 1 but may not answer it; it stays open.";
 const NONE: &str = "No rule of --answers answers question 1; it stays open.";
 
 #[test]

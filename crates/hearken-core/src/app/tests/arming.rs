@@ -97,7 +97,7 @@ fn with_a_voice_the_question_must_be_heard_or_skipped() {
     stage.wait(500);
     stage.press('y');
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("not said to its end"));
+    assert!(stage.heard("not been read to the end"));
     stage.wait(500);
     stage.press('s');
     stage.wait(500);
@@ -214,7 +214,7 @@ fn a_line_that_must_name_its_question_is_shown_how_with_its_own_decision() {
     stage.wait(100);
     stage.type_line("n");
     assert!(
-        stage.heard("Say that it is the one you mean: n 2."),
+        stage.heard("Say that you mean it: n 2."),
         "{:?}",
         stage.lines
     );

@@ -60,7 +60,7 @@ fn the_load_goes_round_by_a_key_and_to_a_level_by_a_line() {
     let mut stage = usual(&["en"]);
     for (line, words) in [
         ("j", "Load: high."),
-        ("load", "Load: low. Only what is urgent"),
+        ("load", "Load: low. Only urgent news"),
         ("j", "Load: medium."),
         ("load low", "Load: low."),
         ("load low", "Load: low."),
@@ -209,7 +209,7 @@ fn what_is_no_language_changes_nothing_and_one_alone_does_not_go_round() {
     assert!(stage.heard("English is your only language. Type language"));
     stage.type_line("language German please");
     assert!(
-        stage.heard("German please is no language."),
+        stage.heard("German please is not a language."),
         "{:?}",
         stage.lines
     );

@@ -41,7 +41,7 @@ fn a_lost_link_is_told_once_with_the_fate_of_its_questions() {
         stage
             .lines
             .iter()
-            .filter(|line| line.contains("perhaps already decided"))
+            .filter(|line| line.contains("may already be decided"))
             .count(),
         1
     );
@@ -80,7 +80,7 @@ fn quitting_with_an_open_question_names_its_default_and_asks_once() {
     stage.wait(500);
     stage.press('q');
     assert_eq!(stage.quit, None);
-    assert!(stage.heard("Question 1 will be rejected when its time is over"));
+    assert!(stage.heard("Question 1 will be rejected when time runs out"));
     stage.press('j');
     assert!(stage.heard("Staying"));
     stage.press('q');
@@ -137,7 +137,7 @@ fn each_fault_is_one_clear_sentence() {
                 status: 401,
                 retry_after: None,
             },
-            "wants a token",
+            "needs a token",
         ),
         (
             Fault::Status {
@@ -314,7 +314,7 @@ fn a_question_over_a_link_that_flaps_is_told_and_rung_for_within_a_second() {
         .iter()
         .find(|line| line.contains("Pay 500 euros"));
     let told = told.unwrap();
-    assert!(told.contains("It is perhaps already answered."), "{told}");
+    assert!(told.contains("It may already be answered."), "{told}");
     assert!(told_after.is_some());
 }
 
@@ -419,7 +419,7 @@ fn what_is_known_only_after_the_first_message_counts_as_well() {
 #[test]
 fn a_server_that_resumes_in_silence_can_be_answered_and_the_doubt_is_told_twice() {
     let mut stage = resumed_with_a_question(Config::default());
-    assert!(stage.heard("Question 1 can be answered again, and is perhaps already decided."));
+    assert!(stage.heard("Question 1 can be answered again, and may already be decided."));
     stage.wait(3000);
     assert!(stage.sent.is_empty());
     stage.lines.clear();
@@ -427,7 +427,7 @@ fn a_server_that_resumes_in_silence_can_be_answered_and_the_doubt_is_told_twice(
     let doubt = stage
         .lines
         .iter()
-        .position(|line| line.contains("Question 1 is perhaps already decided."));
+        .position(|line| line.contains("Question 1 may already be decided."));
     let sending = stage
         .lines
         .iter()
@@ -465,13 +465,13 @@ fn a_server_without_a_replay_that_is_back_can_be_answered_with_a_doubt_in_two_st
     ] {
         let mut stage = back_in_silence(carrier);
         assert!(
-            stage.heard("Question 1 can be answered again, and is perhaps already decided."),
+            stage.heard("Question 1 can be answered again, and may already be decided."),
             "{carrier:?}: {:?}",
             stage.lines
         );
         stage.wait(3000);
         stage.press('y');
-        assert!(stage.heard("Question 1 is perhaps already decided."));
+        assert!(stage.heard("Question 1 may already be decided."));
         assert_eq!(stage.decision(), None, "the first step sends nothing");
         stage.wait(1000);
         stage.press('c');

@@ -178,7 +178,7 @@ fn a_number_is_sent_as_it_was_typed_or_refused_in_words() {
         assert_eq!(got, sent, "{typed}");
         if sent.is_null() {
             assert!(
-                stage.heard("is not a number as it is wanted here")
+                stage.heard("can't be read as a number")
                     || stage.heard("has more digits than a number can carry"),
                 "{typed}: {:?}",
                 stage.lines

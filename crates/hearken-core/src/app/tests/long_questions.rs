@@ -107,7 +107,7 @@ fn with_a_voice_the_last_part_is_heard_or_stopped_before_an_answer() {
     }
     stage.press('y');
     let words = last(&stage);
-    assert!(words.contains("not said to its end"), "{words}");
+    assert!(words.contains("not been read to the end"), "{words}");
     assert!(
         words.contains("part 3 of 3"),
         "it is said once more: {words}"

@@ -81,7 +81,7 @@ fn leaving_names_the_default_of_what_is_open() {
     let mut stage = Stage::new(PIPE);
     stage.ask("rpl_1");
     stage.type_line("x");
-    assert!(stage.heard("will be rejected when its time is over"));
+    assert!(stage.heard("will be rejected when time runs out"));
     assert!(stage.heard("Type x again to leave it"));
 }
 
@@ -96,7 +96,7 @@ fn a_bare_yes_right_after_a_change_is_told_how_to_be_meant() {
     stage.wait(100);
     stage.type_line("y");
     assert!(
-        stage.heard("Question 1 has come or changed only just now"),
+        stage.heard("Question 1 has only just come or changed"),
         "{:?}",
         stage.lines
     );
@@ -112,7 +112,7 @@ fn a_source_that_was_left_takes_its_sessions_and_questions_along() {
     stage.press('x');
     let asked = stage.lines.last().unwrap().clone();
     assert!(
-        asked.contains("Question 1 will be rejected when its time is over."),
+        asked.contains("Question 1 will be rejected when time runs out."),
         "{asked}"
     );
     stage.press('x');

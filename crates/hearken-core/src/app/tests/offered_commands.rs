@@ -143,7 +143,7 @@ fn a_mode_is_changed_by_keys_in_two_steps_and_by_nothing_less() {
     stage.press('o');
     stage.press('2');
     assert!(
-        stage.heard("The agent says of it: Never asks."),
+        stage.heard("The agent says: Never asks."),
         "{:?}",
         stage.lines
     );

@@ -216,7 +216,11 @@ fn a_number_before_an_answer_names_the_only_question_or_nothing_is_sent() {
             "a 1 egg",
             "Nothing was sent. Type a #1 TEXT,",
         ),
-        (json!(["numeric"]), "a 1 2,5", "2,5 is not a number"),
+        (
+            json!(["numeric"]),
+            "a 1 2,5",
+            "2,5 can't be read as a number",
+        ),
         (json!(["multiple_choice"]), "a 1 two", "This question takes"),
     ] {
         let mut stage = ask(kinds);

@@ -73,7 +73,7 @@ fn a_failure_names_its_reason_and_where_more_is_to_be_read() {
 fn close_codes_are_told_in_words() {
     for (code, words) in [
         (4001, "the server turned hearken away (code 4001)"),
-        (4002, "it wants a token (code 4002)"),
+        (4002, "it needs a token (code 4002)"),
         (4003, "the server refuses access (code 4003)"),
         (4004, "because of a violation (code 4004)"),
         (1011, "the server has an error (code 1011)"),

@@ -312,7 +312,7 @@ fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is
             404,
             "Your prompt was not taken: nothing is at that address (status 404).",
         ),
-        (500, "Perhaps your prompt was taken, and perhaps not:"),
+        (500, "It is unknown whether your prompt was taken:"),
     ] {
         let mut stage = served(PIPE);
         stage.type_line("> run \"it\"");

@@ -18,7 +18,7 @@ fn comes_back(stage: &mut Stage, outcome: Result<Receipt, DeliveryFailure>) {
     stage.link(0, LinkEvent::Replied { request, outcome });
 }
 
-const UNCONFIRMED: &str = "Nobody confirmed the answer to question 1: reject. It perhaps arrived.";
+const UNCONFIRMED: &str = "Nobody confirmed the answer to question 1: reject. It may have arrived.";
 
 #[test]
 fn leaving_open_questions_waits_for_the_answers_to_others() {
@@ -73,7 +73,7 @@ fn who_leaves_at_once_is_told_which_answers_are_left_behind() {
             stage.lines
         );
         assert!(
-            stage.heard("Nobody confirmed the answer to question 2: reject. It perhaps arrived."),
+            stage.heard("Nobody confirmed the answer to question 2: reject. It may have arrived."),
             "{:?}",
             stage.lines
         );
@@ -193,7 +193,7 @@ fn leaving_asks_once_where_work_or_a_conversation_would_end_with_it() {
                 assert_eq!(
                     idle.lines,
                     [
-                        "fox ends with hearken, and this conversation can't be taken up again. Type q again to leave."
+                        "fox ends with hearken, and this conversation can't be resumed. Type q again to leave."
                     ]
                 );
                 idle.type_line("q");

@@ -95,7 +95,7 @@ fn clarifications_take_their_kinds() {
     }
     for (kinds, line, words) in [
         (json!(["multiple_choice"]), "o 3", "from 1 to 2"),
-        (json!(["numeric"]), "a soon", "is not a number"),
+        (json!(["numeric"]), "a soon", "can't be read as a number"),
         (json!(["multiple_choice"]), "y 1", "the number of a choice"),
     ] {
         let mut stage = Stage::new(PIPE);

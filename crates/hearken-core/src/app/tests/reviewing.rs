@@ -31,7 +31,7 @@ fn the_history_is_read_back_and_forth() {
 fn a_whole_turn_is_read_back_to_the_last_answer() {
     let mut stage = Stage::new(KEYS);
     stage.press('w');
-    assert!(stage.heard("No agent wrote anything yet."));
+    assert!(stage.heard("No agent has written anything yet."));
     stage.event("session.started", json!({"summary_normal": "Off we go"}));
     stage.chunk("First. Second. ");
     stage.event(

@@ -72,7 +72,7 @@ fn leaves(stage: &mut Stage) {
     stage.type_line("x");
 }
 
-const PERHAPS: &str = "perhaps arrived";
+const PERHAPS: &str = "may have arrived";
 
 #[test]
 fn a_run_ends_although_the_link_was_over_before_the_word_for_an_answer() {

@@ -59,7 +59,7 @@ fn keys_go_through_the_settings_and_change_them_from_where_they_are() {
         (KeyCode::Char('p'), "Volume: the voice's own, 100."),
         (
             KeyCode::Char('+'),
-            "Volume: the voice's own, 100. That is its end.",
+            "Volume: the voice's own, 100. That is the limit.",
         ),
         (KeyCode::Char('p'), "Voice: the voice's own."),
         (KeyCode::Char('+'), "Voice: male 1."),
@@ -67,7 +67,7 @@ fn keys_go_through_the_settings_and_change_them_from_where_they_are() {
         (KeyCode::Char('u'), "Voice: the voice's own."),
         (KeyCode::Char('p'), "Punctuation: the voice's own."),
         (KeyCode::Char('+'), "Punctuation: none."),
-        (KeyCode::Char('-'), "Punctuation: none. That is its end."),
+        (KeyCode::Char('-'), "Punctuation: none. That is the limit."),
         (KeyCode::Char('+'), "Punctuation: some."),
         (KeyCode::Char('p'), "Rate: 40."),
         (KeyCode::Char('u'), "Rate: the voice's own, 30."),
@@ -92,7 +92,7 @@ fn what_is_said_back_already_sounds_so_and_no_number_leaves_its_scale() {
         assert!(rate.is_none_or(|rate| rate <= 100));
     }
     assert_eq!(stage.sounds.last().unwrap().delivery.rate, Some(100));
-    assert!(stage.heard("Rate: 100. That is its end."));
+    assert!(stage.heard("Rate: 100. That is the limit."));
     for _ in 0..30 {
         stage.press('-');
         stage.speak_all();
@@ -108,7 +108,7 @@ fn lines_name_the_setting_and_take_what_it_takes() {
         ("rate 20", "Rate: 20."),
         ("rate -", "Rate: 10."),
         ("pitch -100", "Pitch: minus 100."),
-        ("pitch -", "Pitch: minus 100. That is its end."),
+        ("pitch -", "Pitch: minus 100. That is the limit."),
         (
             "volume 101",
             "Volume: this takes a number from -100 to 100.",

@@ -25,7 +25,7 @@ fn the_same_departure_is_written_once_with_its_number() {
     let counted = repeats.into_list();
     assert_eq!(
         counted[0].to_text(&english()),
-        "Line 2: warning: progress.updated: mood is not allowed at the top of an event; it belongs into extensions \
+        "Line 2: warning: progress.updated: mood is not allowed at the top of an event; it belongs in extensions \
          (section 3.5), 100 times, the last in line 101"
     );
     assert!(

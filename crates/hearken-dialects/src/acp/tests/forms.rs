@@ -81,7 +81,7 @@ fn a_form_is_asked_part_by_part_said_once_more_changed_and_sent() {
     run.respond(7, "1");
     assert_eq!(
         question(&run)["question"],
-        "Is it right so? Be brave: yes; count: 3; name: Ada; parts: y, x; strategy: Slow, and sure"
+        "Is this right? Be brave: yes; count: 3; name: Ada; parts: y, x; strategy: Slow, and sure"
     );
     // Changing one part leads back to the final check.
     run.respond(8, "4");
@@ -183,7 +183,7 @@ fn an_address_is_told_with_its_host_first_and_opened_by_nobody_here() {
     run.opens(&json!(1), "http://bank.example@evil.example/x?y=1");
     assert_eq!(
         question(&run)["question"],
-        "At evil.example: Sign in. The connection is not encrypted. Before the host stands a name, which can mislead. \
+        "At evil.example: Sign in. The connection is not encrypted. A name before the host can mislead. \
          Will you open this address yourself? http://bank.example@evil.example/x?y=1"
     );
     run.yes(1, false);

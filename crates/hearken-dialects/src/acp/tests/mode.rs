@@ -103,12 +103,12 @@ fn who_chooses_a_mode_hears_first_who_decides_in_it() {
         (
             "auto",
             "1",
-            "You are asked more then. Mode Manual: Claude Agent asks before it changes anything. Change it?",
+            "You will then be asked more. Mode Manual: Claude Agent asks before it changes anything. Change it?",
         ),
         (
             "default",
             "4",
-            "Careful: you are asked less then. Mode Auto: Claude Agent decides most things itself. Change it?",
+            "Careful: you will then be asked less. Mode Auto: Claude Agent decides most things itself. Change it?",
         ),
         (
             "default",

@@ -117,7 +117,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     assert_eq!(run.settled, [(5, true)]);
     assert_eq!(
         question(&run),
-        "Mode Yolo: what it asks is not known. The agent says of it: Approves everything. Change it?"
+        "Mode Yolo: what it asks is not known. The agent says: Approves everything. Change it?"
     );
     assert!(run.sent.is_empty(), "nothing by one step");
     // A choice is not a yes.

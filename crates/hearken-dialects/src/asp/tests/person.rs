@@ -253,8 +253,8 @@ fn what_expired_in_a_capture_is_reported() {
     for words in [
         "The invitation has probably expired. Nobody answered it in time.",
         "No response came in time. The session has probably failed.",
-        "The time to resolve the escalation is probably over.",
-        "The session's time is probably over.",
+        "The time to resolve the escalation is probably up.",
+        "The session's time is probably up.",
     ] {
         assert!(told.iter().any(|told| told == words), "{words}: {told:#?}");
     }

@@ -181,7 +181,7 @@ fn a_file_that_is_written_may_replace_one_and_that_is_said() {
     let asked = run.last("awaiting.confirmation");
     assert_eq!(
         asked["action"],
-        "Writes /work/a/x.txt, 2 lines, in the place of what may stand there"
+        "Writes /work/a/x.txt, 2 lines, replacing what may be there"
     );
     assert_eq!(
         asked["extensions"]["hearken"]["changes"][0]["added"], 2,

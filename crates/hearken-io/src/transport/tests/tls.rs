@@ -235,7 +235,7 @@ fn files_that_cannot_be_used_are_refused_in_words() {
         (load(None, None, path(&key)), "give both"),
         (
             load(None, path(&certificate), path(&certificate)),
-            "holds no private key",
+            "holds no unencrypted private key",
         ),
         (
             load(None, path(&certificate), path(&strange)),

@@ -183,7 +183,7 @@ impl Why {
 
 /// The error for a line that is not one of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("what came is not what was agreed")]
+#[error("the message is not one that was agreed")]
 pub(super) struct Garbage;
 
 /// A parser from bytes to messages, however the bytes are cut.

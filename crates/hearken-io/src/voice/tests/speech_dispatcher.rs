@@ -295,7 +295,8 @@ async fn garbage_is_no_voice_and_no_panic() {
         let (_handle, mut ear) = open_daemon(&server);
         let reason = ear.none().await;
         assert!(
-            reason.contains("not the speech protocol") || reason.contains("does not answer"),
+            reason.contains("does not speak the speech protocol")
+                || reason.contains("does not answer"),
             "{reason}"
         );
     }
@@ -310,7 +311,11 @@ async fn garbage_in_the_middle_loses_the_voice_and_it_comes_back() {
     ear.expect(VoiceEvent::Begun(id(1))).await;
     server.send(b"\xff\xff\xff\xff\r\n");
     ear.expect(VoiceEvent::Cut(id(1))).await;
-    assert!(ear.lost().await.contains("not the speech protocol"));
+    assert!(
+        ear.lost()
+            .await
+            .contains("does not speak the speech protocol")
+    );
     assert!(matches!(ear.next().await, VoiceEvent::Recovered { .. }));
 }
 

@@ -71,7 +71,7 @@ impl SpeechQueue {
         }
     }
 
-    /// Removes matching silenced speech, with the text that waits behind it, and records its fate.
+    /// Removes matching silenced speech, with the text that waits after it, and records its fate.
     pub(super) fn forget_silenced(
         &mut self,
         fate: UtteranceFate,

@@ -88,8 +88,8 @@ fn what_is_wrong_with_rules_is_said_in_words() {
 fn what_is_wrong_with_sources_is_said_in_words() {
     let english = Phrases::english().unwrap();
     for (text, words) in [
-        ("url = \"x\"", "wants a name"),
-        ("name = \"a:b\"\nurl = \"x\"", "wants a name"),
+        ("url = \"x\"", "needs a name"),
+        ("name = \"a:b\"\nurl = \"x\"", "needs a name"),
         ("name = \"a\"", "either a url or a command"),
         (
             "name = \"a\"\nurl = \"x\"\ncommand = [\"y\"]",

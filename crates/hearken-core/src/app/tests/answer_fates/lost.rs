@@ -29,7 +29,7 @@ fn a_loss_with_an_answer_on_its_way_is_told_once() {
         of_the_answer(&told),
         [
             "The connection was lost while your answer to question 1 was on its way: accept. Whether it arrived is not known.",
-            "Your answer to question 1 is not sent again by itself.",
+            "Your answer to question 1 is not resent automatically.",
         ]
     );
     assert_eq!(stage.sent.len(), 1);
@@ -47,15 +47,15 @@ fn an_unconfirmed_answer_is_not_promised_to_be_sent_again() {
     assert_eq!(
         told.first().copied(),
         Some(
-            "Nobody confirmed the answer to question 1: the connection was closed. It perhaps arrived, and is sent again if the connection holds."
+            "Nobody confirmed the answer to question 1: the connection was closed. It may have arrived, and is sent again if the connection holds."
         )
     );
     assert_eq!(
         told.last().copied(),
-        Some("Your answer to question 1 is not sent again by itself.")
+        Some("Your answer to question 1 is not resent automatically.")
     );
     // At the loss of the connection, "perhaps arrived" is not repeated.
-    let arrived = |line: &&&str| line.contains("perhaps arrived");
+    let arrived = |line: &&&str| line.contains("may have arrived");
     assert_eq!(told.iter().filter(arrived).count(), 1, "{told:#?}");
     let confirmed = |line: &&&str| line.contains("Nobody confirmed");
     assert_eq!(told.iter().filter(confirmed).count(), 1, "{told:#?}");

@@ -302,7 +302,7 @@ async fn every_way_to_be_no_voice_is_told_in_words() {
     for (script, reason) in [
         (
             r#"read -r line; id; echo "nonsense"; read -r line"#,
-            "the system's speech answers with something that is no answer",
+            "the system's speech sends something that is not an answer",
         ),
         (
             r#"read -r line; id; echo "{\"told\":\"taken\",\"id\":$id}"; read -r line; read -r line"#,
@@ -318,11 +318,11 @@ async fn every_way_to_be_no_voice_is_told_in_words() {
         ),
         (
             "read -r line; exec yes",
-            "the system's speech answers with something that is no answer",
+            "the system's speech sends something that is not an answer",
         ),
         (
             "read -r line; exec tr '\\0' x < /dev/zero",
-            "the system's speech answers with something that is no answer",
+            "the system's speech sends something that is not an answer",
         ),
     ] {
         let mut stage = open(script, limits());
@@ -377,7 +377,10 @@ async fn who_speaks_by_nvda_is_told_of_nvda_and_not_of_the_systems_speech() {
         sink,
         limits(),
     );
-    assert_eq!(ear.none().await, "what speaks by NVDA ended by itself");
+    assert_eq!(
+        ear.none().await,
+        "the program that speaks by NVDA ended by itself"
+    );
     let (sink, mut ear) = Ear::new();
     let garbage = format!("{READY}read -r line; echo nonsense; read -r line");
     let handle = start_by(
@@ -397,7 +400,7 @@ async fn who_speaks_by_nvda_is_told_of_nvda_and_not_of_the_systems_speech() {
     };
     assert_eq!(
         crate::voice::tests::in_words(&reason),
-        "what speaks by NVDA answers with something that is no answer"
+        "the program that speaks by NVDA sends something that is not an answer"
     );
 }
 

@@ -21,7 +21,7 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
     let text = consent(body["capabilities"].clone()).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(!rig.heard("can't be understood") && !rig.heard("other terms"));
-    assert!(rig.heard("one has shaken hands."));
+    assert!(rig.heard("one sends with a handshake."));
     line(&mut rig, "v");
     let sent = rig.take();
     assert!(
@@ -61,7 +61,7 @@ fn a_consent_without_a_version_is_taken_for_the_one_that_was_asked_for() {
         }
         let text = consent.to_string();
         rig.link(LinkEvent::Frame(Frame::of(text)));
-        let told = rig.heard("one has shaken hands.");
+        let told = rig.heard("one sends with a handshake.");
         assert_eq!(told, taken, "{version:?}: {:?}", rig.lines);
     }
 }
@@ -128,7 +128,7 @@ fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     let started = event("session.started", "Off we go");
     let text = format!("\u{feff}{}{started}", consent(json!({"x": 1})));
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert!(rig.heard("one has shaken hands."), "{:?}", rig.lines);
+    assert!(rig.heard("one sends with a handshake."), "{:?}", rig.lines);
     assert!(rig.heard("Off we go"), "{:?}", rig.lines);
     // A list of events instead of a consent.
     let mut rig = Rig::new(TransportKind::Socket);
@@ -137,7 +137,7 @@ fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     let text = format!("[{started}]");
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(rig.heard("Off we go"), "{:?}", rig.lines);
-    assert!(!rig.heard("one has shaken hands."), "{:?}", rig.lines);
+    assert!(!rig.heard("one sends with a handshake."), "{:?}", rig.lines);
 }
 
 fn event(name: &str, summary: &str) -> Value {
