@@ -427,7 +427,7 @@ mod tests {
         let mut both = here(&["the other claude"], vec![], Some(HooksState::Whole));
         both.nearby.hooked[0].also = vec![PathBuf::from("/w/.claude/settings.json")];
         let told = lines(&both).concat();
-        assert!(told.contains("and in /w/.claude/settings.json"), "{told}");
+        assert!(told.contains("and /w/.claude/settings.json"), "{told}");
         assert!(told.contains("hooks uninstall claude"), "{told}");
     }
 

@@ -1,8 +1,7 @@
 //! `hearken bridge`: agents of this machine, offered to watchers elsewhere.
 //!
-//! Responsibilities: the sources and places of a bridge, who may reach it, the loop between the pure bridge and its
-//! sockets, lines on standard error about watchers and sources. Not here: what a watcher may do (`bridge` in the core),
-//! serving (`producer`), opening sources (`source_feed`).
+//! Responsibilities: a bridge's sources and places, who may reach it, the loop between the pure bridge and its sockets,
+//! its lines on standard error. Not here: a watcher's rights (`bridge` in the core), serving, opening sources.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
