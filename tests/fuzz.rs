@@ -25,7 +25,6 @@ use serde_json::{Value, json};
 const EVENTS: &str = include_str!("corpus/events.jsonl");
 const ODD: &str = include_str!("corpus/odd.jsonl");
 
-/// A random number generator (xorshift64*).
 struct FuzzDice(u64);
 
 impl FuzzDice {
@@ -91,7 +90,6 @@ fn nasty(dice: &mut FuzzDice) -> Value {
     }
 }
 
-/// Changes one place of a value, at any depth.
 fn disturb(dice: &mut FuzzDice, value: &mut Value) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -129,7 +127,6 @@ fn disturb(dice: &mut FuzzDice, value: &mut Value) {
     }
 }
 
-/// Changes the bytes of a text.
 fn corrupt(dice: &mut FuzzDice, bytes: &mut Vec<u8>, corpus: &[String]) {
     if bytes.is_empty() {
         bytes.extend_from_slice(dice.pick(corpus).as_bytes());
@@ -213,7 +210,6 @@ fn hold(text: &str, decoded: &Decoded) {
     assert!(findings.len() <= 65, "{}", findings.len());
     assert!(
         findings.iter().map(|finding| finding.step).is_sorted() || {
-            // What reading leaves out is noted last.
             let judged = findings
                 .iter()
                 .take_while(|finding| finding.rule.name() != "shortened");
@@ -337,7 +333,6 @@ fn the_decoder_survives_anything() {
     );
 }
 
-/// Follows the reported changes, and checks the state against them.
 #[derive(Default)]
 struct Witness {
     asked: BTreeSet<QuestionId>,
@@ -407,7 +402,6 @@ impl Witness {
     }
 }
 
-/// The links of a run: two that accept answers, and a recording.
 const LINKS: usize = 3;
 
 /// How many turns a run has before everything is restarted.
@@ -555,7 +549,6 @@ impl FuzzRun {
         self.witness.hear(&changes);
     }
 
-    /// Due work is done, and does not stay due forever.
     fn settle(&mut self) {
         for _ in 0..256 {
             match self.sessions.deadline() {

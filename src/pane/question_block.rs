@@ -1,11 +1,9 @@
 //! The question that keys apply to, as a block of its own, complete if there is room.
 //!
 //! # Mental model
-//! Hearken's words about a question begin at the edge: its head, how bad it is, what silence does, the keys. The
-//! agent's words are indented under a row that says whose they are: so no action and no consequence can pass for a
-//! risk or a key of hearken's, in any theme or at any size. What does not fit is shown in pages, each under the
-//! head. Pages depend on the available space alone: neither a notice, nor a second step, nor a typed line divides
-//! them anew.
+//! Hearken's words about a question begin at the edge: its head, how bad it is, what silence does, the keys. The agent's
+//! words are indented under a row that says whose they are, so none can pass for a risk or a key of hearken's. What does
+//! not fit is shown in pages, each under the head. Pages depend on the available space alone.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;

@@ -39,6 +39,7 @@ mod syntax;
 mod walk;
 mod windows_commands;
 mod word;
+mod word_expansion;
 
 pub use act::{Act, ActRank};
 pub use command_report::{

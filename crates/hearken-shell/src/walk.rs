@@ -13,7 +13,8 @@ use crate::syntax::{
     Assignment, CommandStep, Direction, ListOperator, ProgramCall, Redirect, Script, parse,
 };
 use crate::windows_commands;
-use crate::word::{ShellWord, Value, WordPiece, is_pattern};
+use crate::word::{ShellWord, Value};
+use crate::word_expansion::possible_values;
 
 /// How deeply commands may start each other.
 const DEEPEST: usize = 24;
@@ -160,7 +161,7 @@ impl Walk<'_> {
                 self.inner(words, state);
                 let values: Option<Vec<Value>> = words
                     .iter()
-                    .map(|word| self.values(word, state))
+                    .map(|word| possible_values(word, state))
                     .collect::<Option<Vec<_>>>()
                     .map(|values| values.concat())
                     .filter(|values| !values.is_empty() && values.len() <= MOST_VALUES);
@@ -236,7 +237,7 @@ impl Walk<'_> {
             let value = assignment
                 .value
                 .as_ref()
-                .and_then(|word| self.values(word, state));
+                .and_then(|word| possible_values(word, state));
             self.variable(&assignment.name, value.as_deref(), state);
             match value.filter(|values| values.iter().all(|value| value.is_certain)) {
                 Some(values) => state.variables.insert(assignment.name.clone(), values),
@@ -272,7 +273,7 @@ impl Walk<'_> {
         let mut input = input;
         for redirect in redirects {
             let inner_output = self.inner(std::slice::from_ref(&redirect.target), state);
-            let values = self.values(&redirect.target, state);
+            let values = possible_values(&redirect.target, state);
             let mut values =
                 values.unwrap_or_else(|| vec![Value::uncertain(&redirect.target.source)]);
             let kind = match redirect.direction {
@@ -334,7 +335,7 @@ impl Walk<'_> {
             self.assign(&assignments.cloned().collect::<Vec<_>>(), &mut inside);
             let mut words = Vec::new();
             for word in &simple.words {
-                match self.values(word, state) {
+                match possible_values(word, state) {
                     Some(values) => words.extend(values),
                     None => words.push(Value::uncertain(&word.source)),
                 }
@@ -357,58 +358,6 @@ impl Walk<'_> {
             }
         }
         output
-    }
-
-    /// Returns the possible values of a word after expansion; `None` if there are too many.
-    fn values(&self, word: &ShellWord, state: &ShellState) -> Option<Vec<Value>> {
-        let mut all = Vec::new();
-        for word in word.braces()? {
-            let mut values = vec![Value::certain("")];
-            for (at, piece) in word.pieces.iter().enumerate() {
-                let next: Vec<Value> = match piece {
-                    WordPiece::Text(text) => vec![Value {
-                        is_pattern: is_pattern(text),
-                        ..Value::certain(text)
-                    }],
-                    WordPiece::Quoted(text) => vec![Value::certain(text)],
-                    WordPiece::Variable { name, quoted } => match number(name) {
-                        Some(text) => vec![Value::certain(text)],
-                        None => state.variable(name, *quoted),
-                    },
-                    // A process substitution expands to the name of an open file.
-                    WordPiece::Command { source, .. } if source.starts_with(['<', '>']) => {
-                        vec![Value::certain(source)]
-                    }
-                    WordPiece::Command { source, quoted, .. }
-                    | WordPiece::Computed { source, quoted, .. } => {
-                        vec![Value {
-                            may_split: !quoted,
-                            ..Value::uncertain(source)
-                        }]
-                    }
-                };
-                let mut joined = Vec::new();
-                for value in &values {
-                    for next in &next {
-                        joined.push(Value {
-                            text: format!("{}{}", value.text, next.text),
-                            is_certain: value.is_certain && next.is_certain,
-                            is_pattern: value.is_pattern || next.is_pattern,
-                            begins_uncertain: value.begins_uncertain
-                                || (at == 0 && next.begins_uncertain),
-                            stands_for_many: value.stands_for_many || next.stands_for_many,
-                            may_split: value.may_split || next.may_split,
-                        });
-                    }
-                }
-                if joined.len() > MOST_VALUES {
-                    return None;
-                }
-                values = joined;
-            }
-            all.extend(values);
-        }
-        Some(all)
     }
 
     /// Walks through text that a shell would run.
@@ -604,15 +553,6 @@ impl Walk<'_> {
         };
         state.folders.dedup();
     }
-}
-
-/// Returns a sample value of a variable that is always a number.
-fn number(name: &str) -> Option<&'static str> {
-    matches!(
-        name,
-        "?" | "#" | "$" | "!" | "LINENO" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID"
-    )
-    .then_some("0")
 }
 
 /// Returns whether a step changes the folder only if it succeeds.

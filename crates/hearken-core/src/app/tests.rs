@@ -131,7 +131,6 @@ impl Stage {
         Self::knowing(KeyRing::default(), options, config)
     }
 
-    /// Does the same for a person who has agents' keys.
     fn knowing(keys: KeyRing, options: Options, config: Config) -> Self {
         let source = |name: &str| SourceSetup {
             name: name.into(),
@@ -309,7 +308,6 @@ impl Stage {
         shown
     }
 
-    /// Lets time pass, deadline by deadline.
     fn wait(&mut self, ms: u64) {
         let end = self.now.monotonic + Duration::from_millis(ms);
         let mut rounds = 0;

@@ -33,7 +33,6 @@ use super::NAME;
 use super::approvals;
 use super::thread::{JoinProgress, MOST_HELD, Thread};
 
-/// The name of the agent.
 pub(super) const AGENT: &str = "Codex";
 /// How many threads are followed; each may be an agent at work.
 const MOST_THREADS: usize = 64;
@@ -43,27 +42,21 @@ const MOST_TOLD: usize = 64;
 /// A request of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CodexRequest {
-    /// The first message.
     Greeting,
     /// A request for the loaded threads, with the number of pages read.
     List(usize),
     /// A request for everything that happens in a thread.
     Join(String),
-    /// A request for the latest turn of a thread.
     Last(String),
-    /// A request to begin a turn.
     Prompt,
     /// A request to add a prompt to a turn of a thread; if the turn is over, the prompt begins another.
     Add(String, String),
-    /// A request to end a thread's turn.
     Stop(String),
     /// A question about the kind of a thread.
     Look(String),
     /// The person's permission for what the reviewer refused.
     Overrule {
-        /// The thread.
         thread: String,
-        /// The review.
         review: String,
         /// The number of the person's answer.
         request: u64,
@@ -75,9 +68,7 @@ pub(super) enum CodexRequest {
 pub(super) enum ContactPhase {
     /// No server is there, or nothing has been sent.
     Unmet,
-    /// The server was greeted.
     Greeted,
-    /// The server has answered.
     Met,
     /// Nothing more can be sent.
     Over,

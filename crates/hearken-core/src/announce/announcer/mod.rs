@@ -1,8 +1,7 @@
 //! From changes to announcements: what is worth announcing, in which class and words.
 //!
 //! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into sentences, the history,
-//! repeated words, old news. Not here: the order of speech (`queue`), the words themselves (`phrase`, `change_wording`,
-//! `question_wording`).
+//! old news. Not here: the order of speech (`queue`), the words (`phrase`, `change_wording`, `question_wording`).
 
 mod agent_names;
 mod agent_version;
@@ -37,6 +36,7 @@ mod recent_words;
 mod redundancy;
 mod rule;
 mod source_settings;
+mod time_left;
 mod translations;
 mod trust;
 mod turn_text;
@@ -103,7 +103,6 @@ pub struct Announcer {
     labels: Vec<String>,
     /// What each session's next announcement needs.
     last: RefCell<AnnouncedSessions>,
-    /// Counts of the sessions that share a name.
     namesakes: RefCell<Namesakes>,
     manner: AnswerMethod,
     settings: AnnounceConfig,

@@ -10,25 +10,13 @@ use crate::protocol::{
 use crate::session::{AnswerReach, Question, QuestionBody, Sessions};
 
 use super::answerable::label_of;
+use super::time_left::{TimeLeft, headed, stated_time_left};
 use super::{Announcer, AnswerMethod};
 use crate::announce::announcement::AnnouncementKind;
 use crate::announce::text::speakable;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Segment, naming};
-
-/// The time until silence counts as an answer, and where it is stated.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum TimeLeft {
-    /// The words of the question state it.
-    Told(Duration),
-    /// The head above the words states it: there the time counts down, while the words stay the same.
-    Headed,
-    /// It is unknown: the question is old news, and its machine's clock is unknown.
-    Unknown,
-    /// None: by this program's own count the time is up, whatever the agent made of that.
-    Over,
-}
 
 impl Announcer {
     pub(super) fn kind_of(&self, question: &Question) -> AnnouncementKind {
@@ -332,7 +320,6 @@ impl Announcer {
         let mut room = longest;
         for (index, choice) in asked.choices.iter().enumerate() {
             let length = choice.label.chars().count();
-            // Context that does not fit is read with the rest of the question.
             let Some(left) = room.checked_sub(length) else {
                 break;
             };
@@ -574,27 +561,6 @@ impl Announcer {
             false => Arg::Exact(text.to_owned(), question.language.clone()),
         }
     }
-}
-
-/// Returns the time that a question has left, for words that state it.
-pub(super) fn stated_time_left(
-    question: &Question,
-    sessions: &Sessions,
-    now: Now,
-) -> Option<TimeLeft> {
-    let left = sessions.expires(question)?.saturating_sub(now.monotonic);
-    Some(match (left.is_zero(), sessions.is_age_known(question)) {
-        (true, _) => TimeLeft::Over,
-        (false, true) => TimeLeft::Told(left),
-        (false, false) => TimeLeft::Unknown,
-    })
-}
-
-/// Returns the time that a question has left, for words below a head that states it.
-fn headed(question: &Question, sessions: &Sessions) -> Option<TimeLeft> {
-    let states = [TimeLeft::Unknown, TimeLeft::Headed];
-    let known = usize::from(sessions.is_age_known(question));
-    sessions.expires(question).map(|_| states[known])
 }
 
 fn cut(text: &str, longest: usize) -> String {

@@ -5,7 +5,7 @@ use crate::protocol::Now;
 use crate::session::{Question, QuestionBody, Sessions};
 
 use super::Announcer;
-use super::question_wording::stated_time_left;
+use super::time_left::stated_time_left;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 

@@ -146,7 +146,6 @@ pub(super) fn wire(session: &str, sender: &str, performative: &str, body: Value)
         "content": {"mimeType": "application/json", "body": body}})
 }
 
-/// A negotiation that escalates.
 pub(super) fn escalated(run: &mut StreamRun) {
     for (sender, performative, body) in [
         (
@@ -251,7 +250,6 @@ fn the_decision_goes_out_byte_for_byte_and_the_session_goes_on() {
         frame.starts_with(r#"{"version":"asp/0.1","messageId":""#),
         "{frame}"
     );
-    // It did not arrive and is sent again, identical.
     run.news(&LinkEvent::Replied {
         request: 1,
         outcome: Err(DeliveryFailure::Kept(Fault::Closed)),
@@ -302,7 +300,6 @@ fn a_handler_is_told_the_decision_and_says_it_in_the_session_itself() {
     for own in ["sender", "sequenceNumber", "integrity"] {
         assert_eq!(told[own], Value::Null, "{own} is the handler's to give");
     }
-    // It did not arrive and is sent again, identical.
     run.news(&LinkEvent::Replied {
         request: 1,
         outcome: Err(DeliveryFailure::Kept(Fault::Closed)),
@@ -468,7 +465,6 @@ fn every_performative_has_words_of_its_own_at_three_verbosities_in_every_languag
     }
 }
 
-/// One possible event on a link.
 #[derive(Debug, Clone)]
 enum LinkHappening {
     Message {
