@@ -44,7 +44,7 @@ const SILENT_AFTER_DEATH: Duration = Duration::from_secs(4);
 
 fn open_system(rig: &SoundRig) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>) {
     let (sink, events) = VoiceSink::channel();
-    let surroundings = Surroundings {
+    let surroundings = VoiceEnvironment {
         executable: Some(env!("CARGO_BIN_EXE_hearken").into()),
         ..rig.surroundings()
     };

@@ -15,6 +15,8 @@ use super::tried_agents::{ALL_SHOWN, ShownAbility, shows_all};
 
 /// The time without a key after which a question can be answered.
 const ARMED: Duration = Duration::from_millis(1200);
+/// How long a key that means nothing, such as the space bar, may begin a word.
+const WORD_OVER: Duration = Duration::from_millis(5200);
 
 /// Makes an agent do everything that is expected of one, in one conversation.
 fn story(agent: &AgentProgram) {
@@ -240,7 +242,7 @@ fn on_a_screen(columns: u16, rows: u16) {
     terminal.wait("touch a.txt");
     // Enter and the space bar answer nothing.
     terminal.press("\r \r");
-    terminal.let_pass(ARMED);
+    terminal.let_pass(WORD_OVER);
     assert!(!scene.has("a.txt"));
     if terminal.screen().contains("page 1 of 2") {
         terminal.press("y");
