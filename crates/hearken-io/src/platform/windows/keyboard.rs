@@ -56,11 +56,11 @@ impl Keyboard {
                     Err(error) => Err(error),
                 };
                 let Ok(event) = event else { return };
-                let Some(what) = terminal_input(event) else {
+                let Some(input) = terminal_input(event) else {
                     continue;
                 };
                 let read = started.elapsed();
-                if sender.blocking_send(Stroke { what, read }).is_err() {
+                if sender.blocking_send(Stroke { input, read }).is_err() {
                     return;
                 }
             }
