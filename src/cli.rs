@@ -9,6 +9,7 @@ mod flag_origins;
 mod flag_values;
 mod mcp_flags;
 mod speech_flags;
+mod voice_values;
 mod word_values;
 
 use std::ffi::OsString;
@@ -31,6 +32,7 @@ pub use flag_values::BadValue;
 use flag_values::{retries, speed, until, width};
 pub use mcp_flags::ToolServing;
 pub use speech_flags::SpeechFlags;
+use voice_values::VoiceValues;
 pub use word_values::{HookAction, TraceFormat};
 
 /// Follow AI agents by ear, in braille or at a glance, and answer them with a key press.
@@ -260,8 +262,8 @@ pub enum Command {
         /// The text
         #[arg(value_name = "TEXT", required = true)]
         text: Vec<String>,
-        /// auto, speech-dispatcher, espeak-ng, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none
-        #[arg(long, value_name = "VOICE")]
+        /// How to say it
+        #[arg(long, value_name = "VOICE", value_parser = VoiceValues)]
         voice: Option<VoiceChoice>,
         /// The settings file
         #[arg(long, value_name = "FILE")]
@@ -352,8 +354,8 @@ pub struct Options {
     /// When plain lines and the transcript of the full face show the time
     #[arg(long, value_enum, value_name = "WHEN")]
     pub times: Option<TimesChoice>,
-    /// How to say it: auto, speech-dispatcher, espeak-ng, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none
-    #[arg(long, value_name = "VOICE")]
+    /// How to say it
+    #[arg(long, value_name = "VOICE", value_parser = VoiceValues)]
     pub voice: Option<VoiceChoice>,
     /// How long each announcement is
     #[arg(long, value_enum, value_name = "LEVEL")]

@@ -7,7 +7,7 @@ use std::path::Path;
 use hearken::announce::normalise::Words;
 use hearken::announce::{BUILT_IN, Lane, Phrases, Preemption, arrival};
 use hearken::app::Stream;
-use hearken::config::Config;
+use hearken::config::{Config, VOICES, voices_listed};
 use hearken::inspect::StreamRule;
 use hearken::keys::{BINDINGS, LINES, LineCommand};
 use hearken::protocol::{JsonKind, Machine, Problem, Rule, Severity, TextForm};
@@ -39,6 +39,18 @@ fn the_annotated_settings_are_the_defaults() {
         Config::from_toml(&read("assets/config.toml")).unwrap(),
         Config::default()
     );
+}
+
+#[test]
+fn the_settings_and_the_page_list_every_voice() {
+    holds_generated("docs/voices.md", "voices", &voices_listed());
+    let rows = VOICES.iter().map(|row| {
+        let only = row.only_on.map(|only| format!(" ({})", only.name()));
+        let only = only.unwrap_or_default();
+        format!("#   \"{}\"{only}: {}\n", row.written, row.help)
+    });
+    let marks = ("# Which voice (docs/voices.md):\n", "engine = ");
+    holds_between("assets/config.toml", marks, &rows.collect::<String>());
 }
 
 #[test]
@@ -92,6 +104,16 @@ fn faults_of_a_settings_file_are_told_in_words() {
             "[announce]\nverbosty = \"terse\"",
             "line 2: there is no setting verbosty; perhaps verbosity is meant",
             "Zeile 2: es gibt keine Einstellung verbosty; vielleicht ist verbosity gemeint",
+        ),
+        (
+            "[voice]\nengine = \"loud\"",
+            "line 2: engine is auto, speech-dispatcher, espeak-ng, espeak, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none, not loud",
+            "Zeile 2: engine ist auto, speech-dispatcher, espeak-ng, espeak, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM oder none, nicht loud",
+        ),
+        (
+            "[voice]\nengine = \"json:\"",
+            "line 2: engine can't be json:",
+            "Zeile 2: engine kann nicht json: sein",
         ),
         (
             "[nonsense]",
@@ -159,14 +181,18 @@ fn every_folder_crate_and_scenario_is_named() {
 
 /// Checks the generated part of a page, between two marks; `HEARKEN_UPDATE_DOCS=1` rewrites it.
 pub fn holds_generated(page: &str, name: &str, wanted: &str) {
-    let wanted = wrapped(wanted);
-    let text = read(page);
     let (begin, end) = (
         format!("<!-- {name} -->\n"),
         format!("<!-- end of {name} -->"),
     );
-    let from = text.find(&begin).expect("the mark is in the page") + begin.len();
-    let to = text.find(&end).expect("the end mark is in the page");
+    holds_between(page, (&begin, &end), &wrapped(wanted));
+}
+
+/// Checks the generated part of a file between two marks, or writes it.
+fn holds_between(page: &str, (begin, end): (&str, &str), wanted: &str) {
+    let text = read(page);
+    let from = text.find(begin).expect("the mark is in the page") + begin.len();
+    let to = from + text[from..].find(end).expect("the end mark is in the page");
     if std::env::var_os("HEARKEN_UPDATE_DOCS").is_some() {
         let page_now = format!("{}{wanted}{}", &text[..from], &text[to..]);
         fs::write(page, page_now).unwrap();

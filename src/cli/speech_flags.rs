@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 
+use super::voice_values::VoiceValues;
 use crate::config::{Load, Verbosity, VoiceChoice};
 
 /// How to speak what an editor's agent does.
 #[derive(Debug, Clone, Default, Args)]
 pub struct SpeechFlags {
-    /// How to say it: auto, speech-dispatcher, espeak-ng, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none
-    #[arg(long, value_name = "VOICE")]
+    /// How to say it
+    #[arg(long, value_name = "VOICE", value_parser = VoiceValues)]
     pub voice: Option<VoiceChoice>,
     /// How long each announcement is
     #[arg(long, value_enum, value_name = "LEVEL")]

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::finding_lines::{DoctorFinding, DoctorTopic, because, own};
 use crate::announce::Sound as UtteranceSound;
 use crate::announce::{Arg, Class, Mark, Phrases, Reason, Utterance, UtteranceId};
-use crate::config::{VoiceChoice, VoiceConfig};
+use crate::config::{VOICES, VoiceChoice, VoiceConfig};
 use crate::link::Phrase;
 use crate::voice::{self, OWN_VOICE, SPEAKS, VoiceEvent, VoiceSink};
 
@@ -37,32 +37,6 @@ const NO_DEVICE: [&str; 2] = ["voice.cause.none.no_device", "voice.cause.how.no_
 
 /// The remedy if an engine is available but has no sound device.
 const DEVICE: &str = "doctor.voice.device";
-
-/// The engines examined in addition to the chosen one, with their names.
-const OTHERS: [(&str, Engine); 4] = [
-    ("speech-dispatcher", Engine::SpeechDispatcher),
-    ("espeak-ng", Engine::Program("espeak-ng")),
-    ("espeak", Engine::Program("espeak")),
-    ("system", Engine::System),
-];
-
-/// An engine that may be available.
-#[derive(Debug, Clone, Copy)]
-enum Engine {
-    SpeechDispatcher,
-    Program(&'static str),
-    System,
-}
-
-impl Engine {
-    fn choice(self) -> VoiceChoice {
-        match self {
-            Self::SpeechDispatcher => VoiceChoice::SpeechDispatcher,
-            Self::Program(name) => VoiceChoice::Command(name.to_owned()),
-            Self::System => VoiceChoice::System,
-        }
-    }
-}
 
 /// The outcome of the test sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,8 +100,11 @@ pub async fn look(
         tell(finding);
     }
     let mut espeak = false;
-    for (name, engine) in OTHERS {
-        if taken(&chosen, &config.engine, name) {
+    for voice in VOICES.iter().filter(|voice| voice::can_be_here(voice)) {
+        let (name, Some(engine)) = (voice.name(), voice.engine()) else {
+            continue;
+        };
+        if taken(&chosen, &config.engine, name, &engine) {
             espeak |= name == "espeak-ng";
             continue;
         }
@@ -136,7 +113,7 @@ pub async fn look(
             continue;
         }
         // The chosen one has spoken; the others would only repeat it.
-        let tried = attempt(&engine.choice(), config, false, None).await;
+        let tried = attempt(&engine, config, false, None).await;
         espeak |= name == "espeak-ng" && matches!(tried, VoiceTrial::There { .. });
         tell(of_another(name, &tried));
     }
@@ -151,7 +128,7 @@ pub async fn look(
 }
 
 /// Returns whether the chosen voice was this engine, found or missing.
-fn taken(chosen: &VoiceTrial, choice: &VoiceChoice, name: &str) -> bool {
+fn taken(chosen: &VoiceTrial, choice: &VoiceChoice, name: &str, engine: &VoiceChoice) -> bool {
     let found = match chosen {
         VoiceTrial::There { engine, .. } => {
             *engine == Reason::said(name)
@@ -159,15 +136,7 @@ fn taken(chosen: &VoiceTrial, choice: &VoiceChoice, name: &str) -> bool {
         }
         VoiceTrial::Missing { .. } => false,
     };
-    let named = match choice {
-        VoiceChoice::SpeechDispatcher => name == "speech-dispatcher",
-        VoiceChoice::System => name == "system",
-        VoiceChoice::Command(command) => command == name,
-        VoiceChoice::Auto | VoiceChoice::Nvda(_) | VoiceChoice::Lasting(_) | VoiceChoice::None => {
-            false
-        }
-    };
-    found || named
+    found || choice == engine
 }
 
 /// Returns the findings about the voice that a run would have.
@@ -204,26 +173,18 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &VoiceTrial) -> Vec<
 }
 
 fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> DoctorFinding {
-    match choice {
-        VoiceChoice::None => DoctorFinding::fine(DoctorTopic::Voice, "doctor.voice.unwanted"),
-        VoiceChoice::Auto if reader => DoctorFinding::fine(
-            DoctorTopic::Voice,
-            Phrase::new("doctor.voice.reader").with("voice", own(OWN_VOICE)),
-        ),
-        VoiceChoice::Auto => DoctorFinding::weak(
-            DoctorTopic::Voice,
-            Phrase::new("doctor.voice.none").with("reason", because(reason)),
-            remedy(reason),
-        ),
-        VoiceChoice::SpeechDispatcher
-        | VoiceChoice::System
-        | VoiceChoice::Nvda(_)
-        | VoiceChoice::Lasting(_)
-        | VoiceChoice::Command(_) => DoctorFinding::broken(
-            DoctorTopic::Voice,
-            Phrase::new("doctor.voice.unusable").with("reason", because(reason)),
-            remedy(reason),
-        ),
+    let says = |key| Phrase::new(key).with("reason", because(reason));
+    if choice.is_engine() {
+        let says = says("doctor.voice.unusable");
+        DoctorFinding::broken(DoctorTopic::Voice, says, remedy(reason))
+    } else if *choice == VoiceChoice::None {
+        DoctorFinding::fine(DoctorTopic::Voice, "doctor.voice.unwanted")
+    } else if reader {
+        let says = Phrase::new("doctor.voice.reader").with("voice", own(OWN_VOICE));
+        DoctorFinding::fine(DoctorTopic::Voice, says)
+    } else {
+        let says = says("doctor.voice.none");
+        DoctorFinding::weak(DoctorTopic::Voice, says, remedy(reason))
     }
 }
 
@@ -242,19 +203,14 @@ fn remedy(reason: &Reason) -> &'static str {
 /// Returns the finding about an engine that was not chosen.
 fn of_another(name: &str, tried: &VoiceTrial) -> DoctorFinding {
     let text = match tried {
-        VoiceTrial::There { .. } => Phrase::new("doctor.voice.other").with("flag", own(flag(name))),
+        VoiceTrial::There { .. } => {
+            Phrase::new("doctor.voice.other").with("flag", own(format!("--voice {name}")))
+        }
         VoiceTrial::Missing { reason } => {
             Phrase::new("doctor.voice.missing").with("reason", because(reason))
         }
     };
     DoctorFinding::fine(DoctorTopic::Voice, text.with("name", own(name)))
-}
-
-fn flag(name: &str) -> String {
-    match name {
-        "speech-dispatcher" | "system" | "espeak-ng" | "espeak" => format!("--voice {name}"),
-        program => format!("--voice command:{program}"),
-    }
 }
 
 /// Opens an engine, has it speak the sentence, and closes it.
@@ -457,16 +413,19 @@ mod tests {
 
     #[test]
     fn the_chosen_engine_is_not_told_twice() {
+        let is_taken = |chosen: &VoiceTrial, choice: VoiceChoice, name: &str| {
+            taken(chosen, &choice, name, &name.parse().unwrap())
+        };
         let chosen = there(Sound::NotTried);
-        assert!(taken(&chosen, &VoiceChoice::Auto, "speech-dispatcher"));
-        assert!(!taken(&chosen, &VoiceChoice::Auto, "espeak-ng"));
+        assert!(is_taken(&chosen, VoiceChoice::Auto, "speech-dispatcher"));
+        assert!(!is_taken(&chosen, VoiceChoice::Auto, "espeak-ng"));
         let program = VoiceTrial::There {
             engine: Reason::new("voice.engine.command").with("name", "espeak-ng"),
             notices: Vec::new(),
             sound: Sound::NotTried,
         };
-        assert!(taken(&program, &VoiceChoice::Auto, "espeak-ng"));
-        assert!(taken(&missing(), &VoiceChoice::System, "system"));
+        assert!(is_taken(&program, VoiceChoice::Auto, "espeak-ng"));
+        assert!(is_taken(&missing(), VoiceChoice::System, "system"));
     }
 
     /// Uses programs that every Unix has.

@@ -18,12 +18,10 @@ use clap_complete::engine::{
 use clap_complete::env::Shells;
 
 use crate::cli::Cli;
+use crate::config::{VOICES, VoiceDescriptor};
 
 /// The variable with which a shell asks for names; its value is the shell's name.
 pub const VARIABLE: &str = "HEARKEN_COMPLETE";
-
-/// The ways to name a voice; the last must be followed by a program.
-const VOICES: [&str; 5] = ["auto", "speech-dispatcher", "system", "none", "command:"];
 
 /// Returns the script that makes a shell ask this program.
 ///
@@ -94,7 +92,10 @@ impl CompletionNames {
                 }))
             }
             "voice" => arg.add(ArgValueCandidates::new(|| {
-                VOICES.iter().map(CompletionCandidate::new).collect()
+                let candidate = |voice: &VoiceDescriptor| {
+                    CompletionCandidate::new(voice.completion()).help(Some(voice.help.into()))
+                };
+                VOICES.iter().map(candidate).collect()
             })),
             _ => arg,
         }

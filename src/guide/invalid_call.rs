@@ -12,7 +12,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use crate::announce::normalise::clean;
 use crate::announce::{Arg as Word, Phrases};
 use crate::cli::{BadValue, Cli};
-use crate::config::NoVoice;
+use crate::config::{NoVoice, VoiceArgument};
 
 /// Returns why a call is invalid. `arguments` are those of the call, the program's name first.
 pub fn fault(error: &Error, arguments: &[OsString], words: &Phrases) -> String {
@@ -115,12 +115,24 @@ impl CommandCall<'_> {
                 let most = Word::Own(most.to_string());
                 return self.words.text("call.misfit.count", &[("most", most)]);
             }
-            (None, Some(NoVoice::NoProgram)) => "call.misfit.voice.program",
-            (None, Some(NoVoice::NoLibrary)) => "call.misfit.voice.library",
-            (None, Some(NoVoice::Unknown)) => "call.misfit.voice",
-            (None, None) => return why.to_string(),
+            (None, Some(NoVoice::Incomplete(argument))) => return self.incomplete(*argument, why),
+            (None, Some(NoVoice::Unknown) | None) => return why.to_string(),
         };
         self.words.text(key, &[])
+    }
+
+    /// Returns why a voice is incomplete.
+    fn incomplete(
+        &self,
+        argument: VoiceArgument,
+        why: &(dyn std::error::Error + 'static),
+    ) -> String {
+        let (key, example) = match argument {
+            VoiceArgument::Program { example } => ("call.misfit.voice.program", example),
+            VoiceArgument::Library { example } => ("call.misfit.voice.library", example),
+            VoiceArgument::Nothing => return why.to_string(),
+        };
+        self.words.text(key, &[("example", Word::own(example))])
     }
 
     fn say(&self, key: &str, args: &[(&'static str, String)]) -> String {

@@ -61,15 +61,12 @@ pub(super) fn reader_present(choice: ReaderChoice) -> bool {
 
 /// Returns whether hearken itself speaks: with a screen reader, only if a voice is named.
 pub(super) fn speech_mode(engine: &VoiceChoice, reader: bool) -> SpeechMode {
-    match engine {
-        VoiceChoice::None => SpeechMode::Silent,
-        VoiceChoice::Auto if reader => SpeechMode::LeaveToReader,
-        VoiceChoice::Auto
-        | VoiceChoice::SpeechDispatcher
-        | VoiceChoice::System
-        | VoiceChoice::Nvda(_)
-        | VoiceChoice::Lasting(_)
-        | VoiceChoice::Command(_) => SpeechMode::Speak,
+    if *engine == VoiceChoice::None {
+        SpeechMode::Silent
+    } else if reader && *engine == VoiceChoice::Auto {
+        SpeechMode::LeaveToReader
+    } else {
+        SpeechMode::Speak
     }
 }
 

@@ -152,15 +152,12 @@ pub(super) fn speech_of(config: &Config, reader: bool) -> usize {
         ReaderChoice::Auto => reader,
         ReaderChoice::No => false,
     };
-    match config.voice.engine {
-        _ if reads => READER,
-        VoiceChoice::None => SPEAKS + 1,
-        VoiceChoice::Auto
-        | VoiceChoice::SpeechDispatcher
-        | VoiceChoice::System
-        | VoiceChoice::Nvda(_)
-        | VoiceChoice::Lasting(_)
-        | VoiceChoice::Command(_) => SPEAKS,
+    if reads {
+        READER
+    } else if config.voice.engine == VoiceChoice::None {
+        SPEAKS + 1
+    } else {
+        SPEAKS
     }
 }
 

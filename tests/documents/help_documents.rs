@@ -231,9 +231,15 @@ fn a_call_that_can_not_be_used_is_one_sentence_in_each_language() {
         ),
         (
             "watch --voice loud",
-            "--voice can't be loud: there is no such voice; choose auto, speech-dispatcher, espeak-ng, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none.",
-            "--voice kann nicht loud sein: eine solche Stimme gibt es nicht; wählen Sie auto, speech-dispatcher, espeak-ng, system, nvda:BIBLIOTHEK, command:PROGRAMM, json:PROGRAMM oder none.",
-            "--voice no puede ser loud: no existe esa voz; elija auto, speech-dispatcher, espeak-ng, system, nvda:BIBLIOTECA, command:PROGRAMA, json:PROGRAMA o none.",
+            "--voice is auto, speech-dispatcher, espeak-ng, espeak, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM or none, not loud.",
+            "--voice ist auto, speech-dispatcher, espeak-ng, espeak, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM oder none, nicht loud.",
+            "--voice es auto, speech-dispatcher, espeak-ng, espeak, system, nvda:LIBRARY, command:PROGRAM, json:PROGRAM o none, no loud.",
+        ),
+        (
+            "watch --voice json:",
+            "--voice can't be json:: a program must follow, as in json:piper-voice.",
+            "--voice kann nicht json: sein: dahinter gehört ein Programm, zum Beispiel json:piper-voice.",
+            "--voice no puede ser json:: detrás debe ir un programa, como json:piper-voice.",
         ),
         (
             "watch --retries many",

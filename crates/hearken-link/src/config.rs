@@ -5,7 +5,6 @@
 //! test checks that it equals [`Config::default`].
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -22,6 +21,7 @@ mod policy_rules;
 mod run_settings;
 mod settings_fault;
 mod sign_settings;
+mod voice_choice;
 
 pub use answer_rules::{AnswerKind, AnswerRule, RuleEffect, answers};
 pub use delivery_settings::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
@@ -36,6 +36,10 @@ pub use run_settings::{AskMode, RunConfig};
 pub use settings_fault::{AcceptedValues, AnswerFault, AnswersFault, PolicyFault, SourceFault};
 pub use sign_settings::{
     AnswersChoice, EchoChoice, MouseChoice, NotificationChoice, ThemeChoice, TimesChoice,
+};
+pub use voice_choice::{
+    NoVoice, OnlyOn, VOICES, VoiceArgument, VoiceChoice, VoiceDescriptor, voices_listed,
+    voices_written,
 };
 
 /// How much of an event is put into words; it selects a summary and never filters (AAEP 2.2.8).
@@ -94,34 +98,6 @@ pub enum ReaderChoice {
     No,
 }
 
-/// The voice that is used.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum VoiceChoice {
-    /// The first one available.
-    #[default]
-    Auto,
-    /// speech-dispatcher over its socket.
-    SpeechDispatcher,
-    /// The platform's own speech.
-    System,
-    /// NVDA, through its controller client: the path of that library.
-    Nvda(String),
-    /// A program that is started for each text, and speaks its argument or its standard input.
-    Command(String),
-    /// A program that keeps running and receives JSON messages.
-    Lasting(String),
-    /// No voice.
-    None,
-}
-
-impl TryFrom<String> for VoiceChoice {
-    type Error = NoVoice;
-    fn try_from(text: String) -> Result<Self, NoVoice> {
-        text.parse()
-    }
-}
-
 /// The part of a command line that made a setting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SettingSource {
@@ -131,63 +107,6 @@ pub enum SettingSource {
     Variable(String),
     /// Another part of the command line.
     Call,
-}
-
-/// Why a word does not name a voice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoVoice {
-    /// `command:` or `json:` without a program after it.
-    #[error("command: or json: without a program")]
-    NoProgram,
-    /// `nvda` without an absolute path after it.
-    #[error("nvda: without the whole path of a library")]
-    NoLibrary,
-    /// No voice has this name.
-    #[error("no voice has this name")]
-    Unknown,
-}
-
-impl std::str::FromStr for VoiceChoice {
-    type Err = NoVoice;
-    fn from_str(text: &str) -> Result<Self, NoVoice> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "speech-dispatcher" => Ok(Self::SpeechDispatcher),
-            "system" => Ok(Self::System),
-            "none" => Ok(Self::None),
-            "espeak-ng" | "espeak" => Ok(Self::Command(text.to_owned())),
-            "nvda" => Err(NoVoice::NoLibrary),
-            other => match other.split_once(':') {
-                Some(("command", command)) if !command.trim().is_empty() => {
-                    Ok(Self::Command(command.to_owned()))
-                }
-                Some(("json", command)) if !command.trim().is_empty() => {
-                    Ok(Self::Lasting(command.to_owned()))
-                }
-                Some(("command" | "json", _)) => Err(NoVoice::NoProgram),
-                // The system would otherwise search folders where anyone may have put such a file.
-                Some(("nvda", library)) if Path::new(library).is_absolute() => {
-                    Ok(Self::Nvda(library.to_owned()))
-                }
-                Some(("nvda", _)) => Err(NoVoice::NoLibrary),
-                Some(_) | None => Err(NoVoice::Unknown),
-            },
-        }
-    }
-}
-
-impl From<VoiceChoice> for String {
-    fn from(choice: VoiceChoice) -> String {
-        match choice {
-            VoiceChoice::Auto => "auto".to_owned(),
-            VoiceChoice::SpeechDispatcher => "speech-dispatcher".to_owned(),
-            VoiceChoice::System => "system".to_owned(),
-            VoiceChoice::Nvda(library) => format!("nvda:{library}"),
-            VoiceChoice::Command(command) => format!("command:{command}"),
-            VoiceChoice::Lasting(command) => format!("json:{command}"),
-            VoiceChoice::None => "none".to_owned(),
-        }
-    }
 }
 
 /// Every setting.

@@ -21,7 +21,7 @@ use super::limits::Limits;
 use super::speech_program::Program;
 use super::{Voice, VoiceEvent};
 use crate::announce::{Class, Mark, Reason, Sound, Utterance, UtteranceId};
-use crate::config::Delivery;
+use crate::config::Knob;
 use crate::platform::processes::Tree;
 
 /// The number of consecutive failures after which the voice is lost.
@@ -103,11 +103,8 @@ impl CommandVoice {
     }
 
     /// Returns which properties of its sound can be adjusted.
-    pub(super) fn adjustable(&self) -> VoiceEvent {
-        VoiceEvent::Adjustable {
-            knobs: self.program.knobs(),
-            usual: Delivery::default(),
-        }
+    pub(super) fn knobs(&self) -> Vec<Knob> {
+        self.program.knobs()
     }
 
     pub(super) fn engine(&self) -> Reason {

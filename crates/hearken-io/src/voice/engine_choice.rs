@@ -3,8 +3,11 @@
 //! Responsibilities: where speech-dispatcher's socket and the speech programs are, the order of
 //! `auto`, and what is missing. Not here: the engines.
 
+use std::env::consts::FAMILY;
 use std::ffi::OsString;
+use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 
 use super::command_voice::CommandVoice;
 use super::cue::{PLAYERS, Player, VoiceWithCues};
@@ -16,11 +19,11 @@ use super::speech_dispatcher::{self, DaemonFiles, SpeechDispatcher};
 use super::speech_program::Program;
 use super::system::{self, SpeechMeans, SystemVoice};
 use super::worker::SpeechAccounts;
-use super::{MissingVoice, VoiceEvent, command_words, ssip};
+use super::{MissingVoice, Voice, VoiceEvent, command_words, ssip};
 use crate::announce::Reason;
-use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
+use crate::config::{Delivery, Knob, OnlyOn, VoiceChoice, VoiceConfig, VoiceDescriptor};
 use crate::platform::files::callable;
-use crate::platform::{OWN_VOICE, SPEAKS, nvda_client, program_places, sockets};
+use crate::platform::{OWN_VOICE, SPEAKS, program_places};
 
 /// The name of the daemon's program and package.
 const DAEMON: &str = "speech-dispatcher";
@@ -114,14 +117,41 @@ impl VoiceEnvironment {
     }
 }
 
-/// The engine that was found.
-enum FoundEngine {
-    SpeechDispatcher(Box<SpeechDispatcher>),
-    Program(Box<CommandVoice>),
-    Lasting(Box<LastingVoice>),
-    System(Box<SystemVoice>),
-    Nvda(Box<SystemVoice>),
-    Nothing { reason: Reason },
+/// An engine that was found.
+pub(super) struct FoundEngine {
+    /// Its name for the person.
+    name: Reason,
+    /// What the person should know about it.
+    notice: Option<Reason>,
+    /// Which properties of its sound can be adjusted, unless it reports them itself.
+    adjustable: Option<VoiceEvent>,
+    serve: Box<dyn FnOnce(SpeechAccounts, Option<Player>, Limits) -> Serving>,
+}
+
+/// An engine at work, until the voice is closed.
+type Serving = Pin<Box<dyn Future<Output = ()>>>;
+
+impl FoundEngine {
+    pub(super) fn new(name: Reason, voice: impl Voice + 'static) -> Self {
+        Self {
+            name,
+            notice: None,
+            adjustable: None,
+            serve: Box::new(move |desk, player, limits| {
+                Box::pin(desk.serve(VoiceWithCues::new(voice, player), limits))
+            }),
+        }
+    }
+
+    fn adjustable(self, knobs: Vec<Knob>) -> Self {
+        let usual = Delivery::default();
+        let adjustable = Some(VoiceEvent::Adjustable { knobs, usual });
+        Self { adjustable, ..self }
+    }
+
+    fn with_notice(self, notice: Option<Reason>) -> Self {
+        Self { notice, ..self }
+    }
 }
 
 /// Finds the engine, reports the result, and serves the engine until the voice is closed.
@@ -139,51 +169,18 @@ pub(super) async fn run(
         limits
     };
     let search = find(&surroundings, &choice, &config, reader_present, limits);
-    let Some((found, notice)) = desk.until(search).await else {
-        return;
-    };
-    if let Some(text) = notice {
-        desk.tell(VoiceEvent::Notice { text });
-    }
-    let player = surroundings.player();
-    match found {
-        FoundEngine::SpeechDispatcher(voice) => {
-            desk.tell(VoiceEvent::Ready {
-                engine: Reason::said(speech_dispatcher::NAME),
-            });
-            desk.serve(VoiceWithCues::new(*voice, player), limits).await;
+    match desk.until(search).await {
+        None => {}
+        Some(Ok(found)) => {
+            let notice = found.notice.map(|text| VoiceEvent::Notice { text });
+            let engine = found.name;
+            let news = [notice, Some(VoiceEvent::Ready { engine }), found.adjustable];
+            for event in news.into_iter().flatten() {
+                desk.tell(event);
+            }
+            (found.serve)(desk, surroundings.player(), limits).await;
         }
-        FoundEngine::Program(voice) => {
-            desk.tell(VoiceEvent::Ready {
-                engine: voice.engine(),
-            });
-            desk.tell(voice.adjustable());
-            desk.serve(VoiceWithCues::new(*voice, player), limits).await;
-        }
-        FoundEngine::Lasting(voice) => {
-            desk.tell(VoiceEvent::Ready {
-                engine: voice.engine(),
-            });
-            desk.tell(voice.adjustable());
-            desk.serve(VoiceWithCues::new(*voice, player), limits).await;
-        }
-        FoundEngine::System(voice) => {
-            desk.tell(VoiceEvent::Ready {
-                engine: voice.engine(),
-            });
-            desk.tell(VoiceEvent::Adjustable {
-                knobs: vec![Knob::Rate, Knob::Pitch, Knob::Volume, Knob::Voice],
-                usual: Delivery::default(),
-            });
-            desk.serve(VoiceWithCues::new(*voice, player), limits).await;
-        }
-        FoundEngine::Nvda(voice) => {
-            desk.tell(VoiceEvent::Ready {
-                engine: voice.engine(),
-            });
-            desk.serve(VoiceWithCues::new(*voice, player), limits).await;
-        }
-        FoundEngine::Nothing { reason } => {
+        Some(Err(reason)) => {
             desk.tell(VoiceEvent::None {
                 reason,
                 telling: MissingVoice::default(),
@@ -193,61 +190,41 @@ pub(super) async fn run(
     }
 }
 
-/// Finds the engine, and what the person should know about the search.
+/// Returns whether this system can have a voice.
+pub fn can_be_here(voice: &VoiceDescriptor) -> bool {
+    let only = voice.only_on.map(OnlyOn::name);
+    only.is_none_or(|family| family.eq_ignore_ascii_case(FAMILY))
+}
+
+/// Opens the engine, or returns why there is none.
 async fn find(
     surroundings: &VoiceEnvironment,
     choice: &VoiceChoice,
     config: &VoiceConfig,
     reader_present: bool,
     limits: Limits,
-) -> (FoundEngine, Option<Reason>) {
-    let found = match choice {
-        VoiceChoice::Auto if reader_present => FoundEngine::Nothing {
-            reason: Reason::new("voice.cause.reader").with("voice", OWN_VOICE),
-        },
-        VoiceChoice::Auto => return automatic(surroundings, config, limits).await,
-        VoiceChoice::SpeechDispatcher => match daemon(surroundings, config, limits).await {
-            Ok(voice) => FoundEngine::SpeechDispatcher(Box::new(voice)),
-            Err(reason) => FoundEngine::Nothing { reason },
-        },
-        VoiceChoice::Lasting(command) => match lasting(surroundings, command, config.own_pitch) {
-            Ok(program) => {
-                let voice = LastingVoice::new(program, limits);
-                let notice = voice.notice();
-                return (FoundEngine::Lasting(Box::new(voice)), notice);
-            }
-            Err(reason) => FoundEngine::Nothing { reason },
-        },
-        VoiceChoice::Command(command) => match program(surroundings, command, config.own_pitch) {
-            Ok(program) => {
-                let notice = program.notice();
-                let voice = CommandVoice::new(program, limits);
-                return (FoundEngine::Program(Box::new(voice)), notice);
-            }
-            Err(reason) => FoundEngine::Nothing { reason },
-        },
+) -> Result<FoundEngine, Reason> {
+    if let Some(voice) = choice.descriptor().filter(|voice| !can_be_here(voice)) {
+        return Err(Reason::new("voice.cause.elsewhere")
+            .with("name", voice.name())
+            .with("system", voice.only_on.map_or("", OnlyOn::name)));
+    }
+    match choice {
+        VoiceChoice::Auto if reader_present => {
+            Err(Reason::new("voice.cause.reader").with("voice", OWN_VOICE))
+        }
+        VoiceChoice::Auto => automatic(surroundings, config, limits).await,
+        VoiceChoice::SpeechDispatcher => daemon(surroundings, config, limits).await,
+        VoiceChoice::Lasting(command) => lasting(surroundings, command, config, limits),
+        VoiceChoice::Command(command) => program(surroundings, command, config, limits),
         // All texts of the crate tts have a priority at which speech-dispatcher discards what the reader is saying.
         VoiceChoice::System if reader_present && cfg!(target_os = "linux") => {
-            FoundEngine::Nothing {
-                reason: Reason::new("voice.cause.reader.system"),
-            }
+            Err(Reason::new("voice.cause.reader.system"))
         }
-        VoiceChoice::System => match own_speech(surroundings, config, limits).await {
-            Ok(voice) => FoundEngine::System(Box::new(voice)),
-            Err(reason) => FoundEngine::Nothing { reason },
-        },
-        VoiceChoice::Nvda(_) if !nvda_client::THERE => FoundEngine::Nothing {
-            reason: Reason::new("voice.cause.nvda.none_here"),
-        },
-        VoiceChoice::Nvda(library) => match by_nvda(surroundings, library, config, limits).await {
-            Ok(voice) => FoundEngine::Nvda(Box::new(voice)),
-            Err(reason) => FoundEngine::Nothing { reason },
-        },
-        VoiceChoice::None => FoundEngine::Nothing {
-            reason: Reason::new("voice.cause.off"),
-        },
-    };
-    (found, None)
+        VoiceChoice::System => own_speech(surroundings, config, limits).await,
+        VoiceChoice::Nvda(library) => by_nvda(surroundings, library, config, limits).await,
+        VoiceChoice::None => Err(Reason::new("voice.cause.off")),
+    }
 }
 
 /// Tries the system's own speech where every build has it, otherwise speech-dispatcher; then a speech program on this
@@ -256,16 +233,14 @@ async fn automatic(
     surroundings: &VoiceEnvironment,
     config: &VoiceConfig,
     limits: Limits,
-) -> (FoundEngine, Option<Reason>) {
+) -> Result<FoundEngine, Reason> {
     let found = if SPEAKS {
-        let own = own_speech(surroundings, config, limits).await;
-        own.map(|voice| FoundEngine::System(Box::new(voice)))
+        own_speech(surroundings, config, limits).await
     } else {
-        let daemon = daemon(surroundings, config, limits).await;
-        daemon.map(|voice| FoundEngine::SpeechDispatcher(Box::new(voice)))
+        daemon(surroundings, config, limits).await
     };
     let why_not = match found {
-        Ok(found) => return (found, None),
+        Ok(found) => return Ok(found),
         Err(reason) => reason,
     };
     for name in PROGRAMS {
@@ -275,25 +250,25 @@ async fn automatic(
         let program = Program::espeak(path, name, config.own_pitch);
         let mut voice = CommandVoice::new(program, limits);
         if voice.works().await {
-            return (FoundEngine::Program(Box::new(voice)), Some(why_not));
+            return Ok(by_program(voice).with_notice(Some(why_not)));
         }
-        let reason = Reason::new("voice.cause.none.no_device")
+        return Err(Reason::new("voice.cause.none.no_device")
             .because("why", why_not)
-            .with("name", name);
-        return (FoundEngine::Nothing { reason }, None);
+            .with("name", name));
     }
-    let reason = Reason::new("voice.cause.none").because("why", why_not);
-    (FoundEngine::Nothing { reason }, None)
+    Err(Reason::new("voice.cause.none").because("why", why_not))
+}
+
+fn by_program(voice: CommandVoice) -> FoundEngine {
+    let knobs = voice.knobs();
+    FoundEngine::new(voice.engine(), voice).adjustable(knobs)
 }
 
 async fn daemon(
     surroundings: &VoiceEnvironment,
     config: &VoiceConfig,
     limits: Limits,
-) -> Result<SpeechDispatcher, Reason> {
-    if !sockets::THERE {
-        return Err(Reason::new("voice.cause.daemon.none_here"));
-    }
+) -> Result<FoundEngine, Reason> {
     let place = DaemonFiles {
         socket: surroundings.socket()?,
         program: surroundings.program(DAEMON),
@@ -302,16 +277,20 @@ async fn daemon(
         client_name: ssip::client_name(&surroundings.user),
         own_pitch: config.own_pitch,
     };
-    SpeechDispatcher::open(place, greeting, limits)
+    let voice = SpeechDispatcher::open(place, greeting, limits)
         .await
-        .map_err(|fault: DaemonFault| fault.reason())
+        .map_err(|fault: DaemonFault| fault.reason())?;
+    Ok(FoundEngine::new(
+        Reason::said(speech_dispatcher::NAME),
+        voice,
+    ))
 }
 
 async fn own_speech(
     surroundings: &VoiceEnvironment,
     config: &VoiceConfig,
     limits: Limits,
-) -> Result<SystemVoice, Reason> {
+) -> Result<FoundEngine, Reason> {
     let place = system::ChildProgram {
         program: own_file(surroundings, SpeechMeans::System)?,
         by: SpeechMeans::System,
@@ -327,9 +306,11 @@ async fn own_speech(
             .then(|| surroundings.socket().ok())
             .flatten(),
     };
-    SystemVoice::open(place, config.own_pitch, limits)
+    let voice = SystemVoice::open(place, config.own_pitch, limits)
         .await
-        .map_err(|fault| fault.reason(SpeechMeans::System))
+        .map_err(|fault| fault.reason(SpeechMeans::System))?;
+    let knobs = vec![Knob::Rate, Knob::Pitch, Knob::Volume, Knob::Voice];
+    Ok(FoundEngine::new(voice.engine(), voice).adjustable(knobs))
 }
 
 /// Opens NVDA in a child of its own, because this loads a third-party library.
@@ -338,7 +319,7 @@ async fn by_nvda(
     library: &str,
     config: &VoiceConfig,
     limits: Limits,
-) -> Result<SystemVoice, Reason> {
+) -> Result<FoundEngine, Reason> {
     let place = system::ChildProgram {
         program: own_file(surroundings, SpeechMeans::Nvda)?,
         by: SpeechMeans::Nvda,
@@ -348,9 +329,10 @@ async fn by_nvda(
         environment: Vec::new(),
         daemon: None,
     };
-    SystemVoice::open(place, config.own_pitch, limits)
+    let voice = SystemVoice::open(place, config.own_pitch, limits)
         .await
-        .map_err(|fault| fault.reason(SpeechMeans::Nvda))
+        .map_err(|fault| fault.reason(SpeechMeans::Nvda))?;
+    Ok(FoundEngine::new(voice.engine(), voice))
 }
 
 /// Returns this program's file, which is also the child's.
@@ -362,24 +344,32 @@ fn own_file(surroundings: &VoiceEnvironment, by: SpeechMeans) -> Result<PathBuf,
 fn program(
     surroundings: &VoiceEnvironment,
     command: &str,
-    own_pitch: i32,
-) -> Result<Program, Reason> {
+    config: &VoiceConfig,
+    limits: Limits,
+) -> Result<FoundEngine, Reason> {
     let (path, name, arguments) = called(surroundings, command)?;
-    Ok(Program::given(path, &name, arguments, own_pitch))
+    let program = Program::given(path, &name, arguments, config.own_pitch);
+    let notice = program.notice();
+    Ok(by_program(CommandVoice::new(program, limits)).with_notice(notice))
 }
 
 fn lasting(
     surroundings: &VoiceEnvironment,
     command: &str,
-    own_pitch: i32,
-) -> Result<LastingProgram, Reason> {
+    config: &VoiceConfig,
+    limits: Limits,
+) -> Result<FoundEngine, Reason> {
     let (path, name, arguments) = called(surroundings, command)?;
-    Ok(LastingProgram {
+    let program = LastingProgram {
         path,
         name,
         arguments,
-        own_pitch,
-    })
+        own_pitch: config.own_pitch,
+    };
+    let voice = LastingVoice::new(program, limits);
+    let notice = voice.notice();
+    let found = FoundEngine::new(voice.engine(), voice);
+    Ok(found.adjustable(Knob::ALL.to_vec()).with_notice(notice))
 }
 
 /// Returns the file, the name and the arguments of a program.

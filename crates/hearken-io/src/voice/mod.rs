@@ -50,7 +50,7 @@ mod worker;
 pub mod tests;
 
 pub use crate::platform::{OWN_VOICE, SPEAKS};
-pub use engine_choice::VoiceEnvironment;
+pub use engine_choice::{VoiceEnvironment, can_be_here};
 pub use voice_sink::VoiceSink;
 
 #[cfg(test)]

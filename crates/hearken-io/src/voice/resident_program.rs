@@ -24,7 +24,6 @@ use super::limits::Limits;
 use super::speech_program::plain;
 use super::{Voice, VoiceEvent, pitch, ssip};
 use crate::announce::{Mark, Reason, Utterance, UtteranceId};
-use crate::config::{Delivery, Knob};
 use program_messages::{ProgramReport, SayOrder, StopOrder, line};
 use speech_process::{ProcessNews, SpeechProcess};
 
@@ -151,14 +150,6 @@ impl LastingVoice {
         // The first words report why it can't be started.
         let _ = voice.start();
         voice
-    }
-
-    /// Returns which properties of its sound can be adjusted; whether it respects them is up to the program.
-    pub(super) fn adjustable(&self) -> VoiceEvent {
-        VoiceEvent::Adjustable {
-            knobs: Knob::ALL.to_vec(),
-            usual: Delivery::default(),
-        }
     }
 
     /// Returns its name as shown to a person.

@@ -3,9 +3,6 @@
 use std::io;
 use std::path::Path;
 
-/// Whether this system can have the library.
-pub const THERE: bool = false;
-
 /// A type without values.
 #[derive(Debug, Clone, Copy)]
 #[allow(

@@ -5,9 +5,6 @@ use std::path::Path;
 
 use super::native::Library;
 
-/// Whether this system can have the library.
-pub const THERE: bool = true;
-
 /// The library's functions. Each asks the running NVDA and returns its error code on failure.
 #[derive(Debug, Clone, Copy)]
 pub struct Client {
