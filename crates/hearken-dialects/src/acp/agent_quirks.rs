@@ -48,16 +48,16 @@ mod tests {
     fn the_title_is_the_command_only_of_an_agent_that_writes_it_there() {
         let update = json!({"toolCallId": "c", "kind": "execute", "title": "touch a.txt"});
         assert_eq!(
-            read("gemini", update.clone()).command.as_deref(),
+            read("gemini", update.clone()).command(),
             Some("touch a.txt")
         );
-        assert_eq!(read("opencode", update.clone()).command, None);
+        assert_eq!(read("opencode", update.clone()).command(), None);
         let mut edit = update.clone();
         edit["kind"] = "edit".into();
-        assert_eq!(read("gemini", edit).command, None);
+        assert_eq!(read("gemini", edit).command(), None);
         let mut other = update;
         other["rawInput"] = json!({"command": "rm b"});
-        assert_eq!(read("gemini", other).command.as_deref(), Some("rm b"));
+        assert_eq!(read("gemini", other).command(), Some("rm b"));
     }
 
     #[test]

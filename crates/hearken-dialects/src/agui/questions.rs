@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::SharedWording;
 use crate::event_writer::cut;
 use crate::kit::call::{self, first};
-use crate::kit::call_inputs::CallInput;
+use crate::kit::call_inputs::{CallInput, CallInputs};
 use crate::kit::form_progress::{Action, AfterAnswer};
 use crate::kit::form_schema::{self, FormKind, FormPart};
 use crate::kit::options::OptionChoice;
@@ -460,7 +460,10 @@ fn news(
             let is_short = said.chars().count() <= LONGEST_TITLE;
             news.title = Some(cut(&said, LONGEST_TITLE)).filter(|title| !title.is_empty());
             if !is_short {
-                news.inputs = Some(vec![CallInput::new("message", &said.into())]);
+                news.inputs = Some(CallInputs::from_iter([CallInput::new(
+                    "message",
+                    &said.into(),
+                )]));
             }
             (news, is_whole)
         }
@@ -471,7 +474,7 @@ fn news(
 pub fn inputs(given: &Value, news: &mut CallNews) -> bool {
     let form = json!({"toolCallId": news.id, "rawInput": given});
     if let Some(read) = form.as_object().and_then(acp_shape::call) {
-        (news.command, news.inputs, news.said) = (read.command, read.inputs, read.said);
+        news.inputs = read.inputs;
     }
     let short = |value: &Value| members::plain(value).chars().count() <= LONGEST_INPUT;
     match given {

@@ -10,7 +10,7 @@ use crate::edit_changes;
 use crate::event_writer::cut;
 use crate::kit::acp_shape;
 use crate::kit::call::first;
-use crate::kit::call_inputs;
+use crate::kit::call_inputs::CallInputs;
 use crate::kit::members::text;
 use crate::kit::turn_updates::{CallNews, CallStatus};
 use crate::protocol::{CallExit, CallOutput, FileChange};
@@ -53,13 +53,12 @@ pub fn call(id: &str, made: &ToolUse, words: &SharedWording) -> (CallNews, bool)
     let mut news = read.unwrap_or_default();
     // For any other tool, a member of that name is an ordinary argument.
     if tool != "Bash" {
-        news.command = None;
+        news.inputs = Some(CallInputs::read(input));
     }
     news.id = id.to_owned();
     news.status = Some(CallStatus::InProgress);
-    news.inputs = Some(call_inputs::all(input));
     let change = edit(tool, input);
-    let mut covered: &[&str] = if news.command.is_some() {
+    let mut covered: &[&str] = if news.command().is_some() {
         &["command"]
     } else {
         &[]
@@ -75,7 +74,7 @@ pub fn call(id: &str, made: &ToolUse, words: &SharedWording) -> (CallNews, bool)
         news.edits = Some(vec![change]);
         news.places = Some(Vec::new());
     }
-    news.title = news.command.is_none().then(|| title(tool, input));
+    news.title = news.command().is_none().then(|| title(tool, input));
     (news, is_whole(input, covered))
 }
 

@@ -127,7 +127,7 @@ impl Thread {
         let known = self
             .announced_turn()
             .is_some_and(|(turn, _)| turn.calls.contains_key(&key));
-        if !known && news.command.is_none() && news.title.is_none() {
+        if !known && news.command().is_none() && news.title.is_none() {
             // What it does was said before we joined, and nobody can allow what they have not heard.
             let edits = news.kind.as_deref() == Some("edit");
             let key = if edits {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::SharedWording;
 use crate::event_writer::cut;
 use crate::kit::call::first;
-use crate::kit::call_inputs::{self, CallInput, word};
+use crate::kit::call_inputs::{CallInput, CallInputs, word};
 use crate::kit::members::text;
 use crate::kit::options::OptionChoice;
 use crate::kit::shell::unwrapped;
@@ -124,12 +124,10 @@ pub fn unallowed(choices: &mut Vec<OptionChoice>) -> usize {
 pub fn is_cut(news: &CallNews) -> bool {
     let long = |text: &str, most: usize| text.chars().nth(most).is_some();
     let title = news.title.as_deref();
-    let mut inputs = news.inputs.iter().flatten();
+    let inputs = news.inputs.as_ref().map(|inputs| inputs.all.as_slice());
+    let mut inputs = inputs.unwrap_or_default().iter();
     title.is_some_and(|title| long(title, LONGEST_TITLE))
-        || news
-            .inputs
-            .as_ref()
-            .is_some_and(|it| it.len() >= MOST_INPUTS)
+        || inputs.len() >= MOST_INPUTS
         || inputs.any(|input| input.is_cut)
 }
 
@@ -260,7 +258,10 @@ fn command(params: &Map<String, Value>, words: &SharedWording) -> Option<Approva
             CallNews {
                 kind: Some("fetch".to_owned()),
                 title: Some(first(words, "codex.network", &args)),
-                inputs: Some(vec![CallInput::new("command", &run.clone().into())]),
+                inputs: Some(CallInputs::from_iter([CallInput::new(
+                    "command",
+                    &run.clone().into(),
+                )])),
                 ..news
             }
         }
@@ -480,7 +481,7 @@ fn elicitation(params: &Map<String, Value>, words: &SharedWording) -> Option<Cod
         ),
     };
     let called = meta.and_then(|meta| meta.get("tool_params"));
-    let called = called.and_then(Value::as_object).map(call_inputs::all);
+    let called = called.and_then(Value::as_object).map(CallInputs::read);
     let news = CallNews {
         id: format!("elicitation {server} {}", tool.unwrap_or_default()),
         title: Some(title),

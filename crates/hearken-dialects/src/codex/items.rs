@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::event_writer::cut;
 use crate::kit::call::{first, inside};
-use crate::kit::call_inputs::{self, CallInput};
+use crate::kit::call_inputs::{CallInput, CallInputs};
 use crate::kit::exit;
 use crate::kit::members::text;
 use crate::kit::shell::unwrapped;
@@ -96,7 +96,7 @@ pub fn read(
             inputs: item
                 .get("arguments")
                 .and_then(Value::as_object)
-                .map(call_inputs::all),
+                .map(CallInputs::read),
             output: Some(result(item)),
             ..news
         }),
@@ -106,7 +106,7 @@ pub fn read(
             inputs: item
                 .get("arguments")
                 .and_then(Value::as_object)
-                .map(call_inputs::all),
+                .map(CallInputs::read),
             ..news
         }),
         "webSearch" => call(CallNews {
@@ -149,10 +149,12 @@ pub fn command(map: &Map<String, Value>, news: CallNews) -> CallNews {
     let folder = folder.map(|cwd| CallInput::new("cwd", cwd));
     CallNews {
         kind: Some("execute".to_owned()),
-        command: text(map, "command")
-            .filter(|command| !command.trim().is_empty())
-            .map(unwrapped),
-        inputs: Some(folder.into_iter().collect()),
+        inputs: Some(CallInputs {
+            command: text(map, "command")
+                .filter(|command| !command.trim().is_empty())
+                .map(unwrapped),
+            ..folder.into_iter().collect()
+        }),
         ..news
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::protocol::{CallOutput, FileChange, PlanStage, PlanStep};
 
-use super::call_inputs::{self, CallInput};
+use super::call_inputs::{self, CallInput, CallInputs};
 use super::edit_changes;
 use super::event_writer::cut;
 use super::exit;
@@ -148,19 +148,18 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
             }),
         inputs: input.and_then(|input| match input {
             Value::Object(input) => {
-                let mut inputs = call_inputs::all(input);
+                let CallInputs { mut all, .. } = CallInputs::read(input);
                 if is_of_codex(input) {
-                    inputs.retain(|input| !BOOKKEEPING.contains(&input.name.as_str()));
+                    all.retain(|input| !BOOKKEEPING.contains(&input.name.as_str()));
                 }
-                Some(inputs)
+                let said = [said_by_command, said_by_edits].concat();
+                Some(CallInputs { all, command, said })
             }
             Value::Null => None,
             // A custom tool may accept any value.
-            other => Some(vec![CallInput::new("input", other)]),
+            other => Some(CallInputs::from_iter([CallInput::new("input", other)])),
         }),
         is_too_much: is_too_much(update),
-        said: [said_by_command, said_by_edits].concat(),
-        command,
         also: None,
         deletes: Vec::new(),
         instead: false,

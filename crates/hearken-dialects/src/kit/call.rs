@@ -15,7 +15,7 @@ use crate::protocol::{
 };
 use crate::{edit_changes, event_writer};
 
-use super::call_inputs::{self, CallInput};
+use super::call_inputs::{self, CallInput, CallInputs};
 use super::shell;
 use super::turn_updates::{CallNews, CallStatus};
 
@@ -163,10 +163,8 @@ impl Call {
             exit,
             makes_file,
             places,
-            command,
             inputs,
             is_too_much,
-            said,
             also,
             deletes,
             instead,
@@ -208,13 +206,12 @@ impl Call {
             self.deletes = deletes;
         }
         self.plan = plan.unwrap_or(std::mem::take(&mut self.plan));
-        if let Some(inputs) = inputs {
+        if let Some(CallInputs { all, command, said }) = inputs {
             // Inputs come complete: a command missing from them no longer exists.
-            self.inputs = Some(inputs);
+            self.inputs = Some(all);
             self.command = command;
-            self.said.clear();
+            self.said = said;
         }
-        self.said.extend(said);
     }
 
     /// Returns whether its end proves that it did what it was called for.

@@ -124,12 +124,34 @@ impl CallInput {
     }
 }
 
-/// Returns all inputs of a call.
-pub fn all(given: &Map<String, Value>) -> Vec<CallInput> {
-    let given = given.iter().take(MOST);
-    given
-        .map(|(name, value)| CallInput::new(name, value))
-        .collect()
+/// All inputs of a call, with what is known of them together: a command has no meaning without the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CallInputs {
+    /// The inputs.
+    pub all: Vec<CallInput>,
+    /// The command that the call runs.
+    pub command: Option<String>,
+    /// The names of the inputs that the command and the edits of the call express.
+    pub said: Vec<String>,
+}
+
+impl CallInputs {
+    /// Reads every member as an input; none is a command.
+    pub fn read(given: &Map<String, Value>) -> Self {
+        let given = given.iter().take(MOST);
+        given
+            .map(|(name, value)| CallInput::new(name, value))
+            .collect()
+    }
+}
+
+impl FromIterator<CallInput> for CallInputs {
+    fn from_iter<I: IntoIterator<Item = CallInput>>(inputs: I) -> Self {
+        Self {
+            all: inputs.into_iter().collect(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Finds the command among the inputs of a call, and the names of the inputs that form it.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::OfferedCommand;
 use crate::protocol::{CallExit, CallOutput, FileChange, PlanStep};
 
-use super::call_inputs::CallInput;
+use super::call_inputs::CallInputs;
 
 /// One update of a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,14 +85,10 @@ pub struct CallNews {
     pub makes_file: Option<bool>,
     /// The paths that it touches.
     pub places: Option<Vec<String>>,
-    /// The command that it runs; it counts only beside `inputs`.
-    pub command: Option<String>,
-    /// All its inputs.
-    pub inputs: Option<Vec<CallInput>>,
+    /// All its inputs, with the command in them.
+    pub inputs: Option<CallInputs>,
     /// Whether it has more inputs, parts or paths than are read; `None` if the message has none of them.
     pub is_too_much: Option<bool>,
-    /// The names of the inputs that its command and edits express.
-    pub said: Vec<String>,
     /// What else it does to files, in our words: whatever its changed lines do not show.
     pub also: Option<Vec<String>>,
     /// The files that it deletes, as part of what else it does.
@@ -104,6 +100,11 @@ pub struct CallNews {
 }
 
 impl CallNews {
+    /// Returns the command that its call runs.
+    pub fn command(&self) -> Option<&str> {
+        self.inputs.as_ref()?.command.as_deref()
+    }
+
     /// Returns whether its call is not over.
     pub fn is_under_way(&self) -> bool {
         match self.status {

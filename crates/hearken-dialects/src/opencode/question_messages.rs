@@ -132,9 +132,10 @@ pub fn wants(what: &Map<String, Value>) -> Option<PermissionQuery> {
 pub fn given(inputs: &Map<String, Value>, news: &mut CallNews) -> bool {
     let form = json!({"toolCallId": news.id, "rawInput": inputs});
     if let Some(read) = form.as_object().and_then(acp_shape::call) {
-        (news.command, news.inputs, news.said) = (read.command, read.inputs, read.said);
+        news.inputs = read.inputs;
     }
-    let kept = news.inputs.as_deref().unwrap_or_default();
+    let kept = news.inputs.as_ref().map(|inputs| inputs.all.as_slice());
+    let kept = kept.unwrap_or_default();
     kept.len() == inputs.len() && kept.iter().all(|input| !input.is_cut)
 }
 

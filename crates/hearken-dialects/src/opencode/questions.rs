@@ -69,7 +69,7 @@ pub fn permission(
         let kept = question_messages::given(&inputs, &mut news);
         let edits = news.edits.as_ref().is_some_and(|it| !it.is_empty());
         // A command is quoted in full, and edits by their lines.
-        is_whole = news.command.is_some() || is_whole && (kept || edits);
+        is_whole = news.command().is_some() || is_whole && (kept || edits);
     }
     let always = wants.always.map(|always| always.join(", "));
     let lasts = always.as_ref().is_none_or(|it| !it.trim().is_empty());

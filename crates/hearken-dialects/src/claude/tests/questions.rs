@@ -347,3 +347,17 @@ fn a_suggestion_for_every_call_says_so_and_only_a_mode_that_may_act_freely_is_ca
         );
     }
 }
+
+/// Only Bash runs a command: of another tool, an argument of that name is one of its details.
+#[test]
+fn an_argument_named_command_is_said_for_every_tool() {
+    let mut run = ClaudeRig::busy();
+    let call = json!({"tool_name": "mcp__box__run", "tool_input": {"command": "rm -rf x", "box": "1"}});
+    run.hook("PermissionRequest", call);
+    let asked = run.last("awaiting.confirmation");
+    assert_eq!(asked["action"], "mcp__box__run (command: rm -rf x, box: 1)");
+    assert_eq!(
+        asked["extra_context"],
+        json!({"command": "rm -rf x", "box": "1"})
+    );
+}
