@@ -95,9 +95,6 @@ impl Agui {
             return cx.out.push(kept(Fault::OneWay));
         };
         let name = permission.id.name().unwrap_or_default();
-        if permission.sending.is_some() {
-            return cx.out.push(kept(unfit()));
-        }
         let (choice, reason) = match &reply.answer {
             Answer::Decision {
                 decision,

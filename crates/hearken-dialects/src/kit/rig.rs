@@ -1,7 +1,9 @@
 //! The test rig of all dialects: a machine, a scripted peer on its other side, and everything that the machine emits.
 //!
 //! Responsibilities: feeding the machine, collecting its outputs, judging every event as `check` and the decoder do,
-//! answering questions. Not here: the messages of one protocol, which its own tests add for its [`RigPeer`].
+//! pairing its answers with what it was asked, answering questions. Not here: the messages of one protocol, which its own tests add for its [`RigPeer`].
+
+pub mod answer_ledger;
 
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
@@ -23,6 +25,7 @@ use crate::{
     Cx, Dialect, DialectOutput, DialectSetup, OpenQuestionsChange, PersonRequest, QuestionEnd,
     SharedWording,
 };
+use answer_ledger::{AnswerLedger, Asked};
 
 /// Every sentence, loaded once.
 pub static WORDS: LazyLock<SharedWording> =
@@ -57,6 +60,8 @@ pub struct MachineRig<M, P> {
     pub unread: u64,
     /// What is wrong with the events.
     pub faults: Vec<String>,
+    /// What was asked, and what of it is unanswered.
+    pub ledger: AnswerLedger,
     pub now: Now,
 }
 
@@ -87,6 +92,7 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
             last_words: None,
             unread: 0,
             faults: Vec::new(),
+            ledger: AnswerLedger::default(),
             now: Now {
                 monotonic: Duration::ZERO,
                 wall: "2026-03-07T14:30:00Z".parse().unwrap(),
@@ -103,6 +109,17 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
     }
 
     pub fn news(&mut self, event: &LinkEvent) {
+        match event {
+            LinkEvent::Lost { .. } => self.ledger.reconnect(),
+            LinkEvent::Replied {
+                request,
+                outcome: Err(DeliveryFailure::Kept(_)),
+            } => self.ledger.take_back(*request),
+            LinkEvent::Frame(frame) => self.ledger.ask_in(&frame.text),
+            LinkEvent::Request { id, .. } => self.ledger.ask(Asked::Request(*id)),
+            LinkEvent::Lapsed { id } => self.ledger.lapse(Asked::Request(*id)),
+            _ => {}
+        }
         self.with(|machine, cx| machine.news(event, cx));
     }
 
@@ -175,10 +192,27 @@ impl<M: Dialect, P: RigPeer> MachineRig<M, P> {
             timestamp: self.now.wall,
             decided_by: "user:local".to_owned(),
         };
+        self.ledger.ask(Asked::Reply(request));
         self.with(|machine, cx| machine.reply(request, &reply, cx));
     }
 
+    /// Notes what is wrong with an answer of the machine.
+    fn pair(&mut self, out: &DialectOutput) {
+        let wrong = match out {
+            DialectOutput::Settled { request, .. } => self.ledger.answer(Asked::Reply(*request)),
+            DialectOutput::Respond { id, request, .. } => {
+                self.ledger.send(*request, [Asked::Request(*id)])
+            }
+            DialectOutput::Send { request, frame } => self
+                .ledger
+                .send(Some(*request), answer_ledger::answers(frame)),
+            _ => None,
+        };
+        assert!(wrong.is_none(), "{wrong:?}: {out:?}");
+    }
+
     fn take(&mut self, out: DialectOutput) {
+        self.pair(&out);
         match out {
             DialectOutput::ViewOnly(text) => {
                 self.view_only += 1;

@@ -192,8 +192,7 @@ impl AgentListener {
             Answer::Response(_) => None,
         };
         let sent = found.and_then(|(_, permission)| {
-            let free = permission.sending.is_none();
-            let mut choices = permission.offered.iter().filter(|_| free);
+            let mut choices = permission.offered.iter();
             let choice = choices.find(|it| it.decision == decision)?.clone();
             let ticket: u64 = permission.id.name()?.parse().ok()?;
             let own = Permission {

@@ -352,7 +352,8 @@ fn a_suggestion_for_every_call_says_so_and_only_a_mode_that_may_act_freely_is_ca
 #[test]
 fn an_argument_named_command_is_said_for_every_tool() {
     let mut run = ClaudeRig::busy();
-    let call = json!({"tool_name": "mcp__box__run", "tool_input": {"command": "rm -rf x", "box": "1"}});
+    let call =
+        json!({"tool_name": "mcp__box__run", "tool_input": {"command": "rm -rf x", "box": "1"}});
     run.hook("PermissionRequest", call);
     let asked = run.last("awaiting.confirmation");
     assert_eq!(asked["action"], "mcp__box__run (command: rm -rf x, box: 1)");

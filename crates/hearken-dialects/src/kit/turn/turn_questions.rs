@@ -263,9 +263,10 @@ impl Turn {
         true
     }
 
-    /// Returns the open permission with this token.
+    /// Returns the open permission with this token, unless an answer to it is under way.
     pub fn asked_under(&mut self, token: &str) -> Option<&mut Permission> {
-        self.permission.as_mut().filter(|it| it.token == token)
+        let open = |it: &&mut Permission| it.token == token && it.sending.is_none();
+        self.permission.as_mut().filter(open)
     }
 
     /// Notes that an answer was delivered; returns the person's reason for a rejection, if they gave one.
