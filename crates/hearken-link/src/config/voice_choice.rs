@@ -110,21 +110,19 @@ pub const VOICES: &[VoiceDescriptor] = &[
     VoiceDescriptor {
         written: "espeak-ng",
         help: "The program espeak-ng",
-        needs: "that program",
         choose: |_| VoiceChoice::Command("espeak-ng".to_owned()),
         ..PLAIN
     },
     VoiceDescriptor {
         written: "espeak",
         help: "The program espeak",
-        needs: "that program",
         choose: |_| VoiceChoice::Command("espeak".to_owned()),
         ..PLAIN
     },
     VoiceDescriptor {
         written: "system",
         help: "The system's own speech",
-        needs: "on Linux, a build with `--features system-voice`",
+        needs: "a build with `--features system-voice` on Linux",
         choose: |_| VoiceChoice::System,
         ..PLAIN
     },
@@ -144,7 +142,6 @@ pub const VOICES: &[VoiceDescriptor] = &[
             example: "command:espeak-ng",
         },
         help: "Any program that speaks, started for each utterance",
-        needs: "that program",
         choose: VoiceChoice::Command,
         ..PLAIN
     },
@@ -154,7 +151,6 @@ pub const VOICES: &[VoiceDescriptor] = &[
             example: "json:piper-voice",
         },
         help: "A program that speaks and stays between utterances",
-        needs: "that program",
         choose: VoiceChoice::Lasting,
         ..PLAIN
     },
