@@ -49,7 +49,7 @@ fn the_settings_and_the_page_list_every_voice() {
         let only = only.unwrap_or_default();
         format!("#   \"{}\"{only}: {}\n", row.written, row.help)
     });
-    let marks = ("# Which voice (docs/voices.md):\n", "engine = ");
+    let marks = ("# The voice (docs/voices.md):\n", "engine = ");
     holds_between("assets/config.toml", marks, &rows.collect::<String>());
 }
 

@@ -37,15 +37,14 @@ fn every_text_of_the_command_line_has_its_words_in_each_language() {
     let mut wanted = BTreeSet::new();
     texts(&command, &mut wanted);
     assert!(wanted.len() > 70, "{}", wanted.len());
+    let mut faults = Vec::new();
     for (tag, text) in files().filter(|(tag, _)| *tag != "en") {
         let file: toml::Table = text.parse().unwrap();
         let help = file["help"].as_table().unwrap();
-        let missing: Vec<_> = wanted
-            .iter()
-            .filter(|text| !help.contains_key(*text))
-            .collect();
-        assert!(missing.is_empty(), "{tag}: {missing:#?}");
+        let missing = wanted.iter().filter(|text| !help.contains_key(*text));
+        faults.extend(missing.map(|text| format!("phrases.{tag}.toml lacks under [help]: {text}")));
     }
+    assert!(faults.is_empty(), "{faults:#?}");
 }
 
 /// Returns a page as it is read: without roff markup.

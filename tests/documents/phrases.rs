@@ -165,26 +165,31 @@ fn arguments(entry: &toml::Value) -> BTreeSet<String> {
 fn the_phrase_files_have_the_same_keys_and_arguments() {
     let english: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
     let english = english["phrases"].as_table().unwrap();
+    let keys = |table: &toml::Table| table.keys().cloned().collect::<BTreeSet<_>>();
+    let levels = |entry: &toml::Value| entry.as_table().map(keys);
+    let mut faults = Vec::new();
     for (tag, text) in files() {
         let file: toml::Table = text.parse().unwrap();
         assert_eq!(file["language"].as_str(), Some(tag));
         let phrases = file["phrases"].as_table().unwrap();
-        let keys = |table: &toml::Table| table.keys().cloned().collect::<BTreeSet<_>>();
-        let (here, wanted) = (keys(phrases), keys(english));
-        let missing: Vec<_> = wanted.difference(&here).collect();
-        let needless: Vec<_> = here.difference(&wanted).collect();
-        assert!(missing.is_empty(), "{tag} lacks: {missing:#?}");
-        assert!(needless.is_empty(), "{tag} has needlessly: {needless:#?}");
-        for (key, entry) in phrases {
-            assert_eq!(arguments(entry), arguments(&english[key]), "{tag}: {key}");
-            let levels = |entry: &toml::Value| entry.as_table().map(keys);
-            assert_eq!(
-                levels(entry),
-                levels(&english[key]),
-                "{tag}: levels of {key}"
-            );
+        let mut fault =
+            |key: &str, why: &str| faults.push(format!("phrases.{tag}.toml {why} {key}"));
+        for (key, wanted) in english {
+            match phrases.get(key) {
+                None => fault(key, "lacks"),
+                Some(entry) if arguments(entry) != arguments(wanted) => {
+                    fault(key, "has other places than English in");
+                }
+                Some(entry) if levels(entry) != levels(wanted) => {
+                    fault(key, "has other levels than English in");
+                }
+                Some(_) => {}
+            }
         }
+        let needless = phrases.keys().filter(|key| !english.contains_key(*key));
+        needless.for_each(|key| fault(key, "has, unlike English,"));
     }
+    assert!(faults.is_empty(), "{faults:#?}");
 }
 
 /// A person who wants Spanish hears Spanish, from a voice that speaks it as requested.
@@ -357,13 +362,13 @@ fn every_other_language_has_all_words_and_all_of_the_help() {
     for (tag, text) in files().filter(|(tag, _)| *tag != "en") {
         let file: toml::Table = text.parse().unwrap();
         let help = file["help"].as_table().unwrap();
-        for does in BINDINGS
-            .iter()
-            .map(|binding| binding.does)
-            .chain(LINES.iter().map(|line| line.does))
-        {
-            assert!(help.contains_key(does), "{tag}: no help for {does:?}");
-        }
+        let keys = BINDINGS.iter().map(|binding| binding.does);
+        let lacks = keys.chain(LINES.iter().map(|line| line.does));
+        let lacks: BTreeSet<&str> = lacks.filter(|does| !help.contains_key(*does)).collect();
+        assert!(
+            lacks.is_empty(),
+            "phrases.{tag}.toml lacks under [help]: {lacks:#?}"
+        );
         let words = file["words"].as_table().unwrap();
         for (name, value) in &english {
             let there = words

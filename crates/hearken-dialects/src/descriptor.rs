@@ -7,9 +7,7 @@
 use crate::config;
 use crate::link::{Stream, WebSocketTerms};
 use crate::recognise::{Recognition, UndecidedMachine};
-use crate::{
-    Dialect, DialectSetup, a2a, aaep, acp, agui, asp, claude, codex, nats, opencode, sage, synadia,
-};
+use crate::{Dialect, DialectSetup};
 
 /// What is the same for every source of one dialect.
 #[derive(Debug, Clone, Copy)]
@@ -123,32 +121,32 @@ pub const DIALECTS: &[Descriptor] = &[
         title: "Agent Accessibility Event Protocol",
         named: Naming::Nothing,
         place: FramesAt::Negotiated,
-        websocket: aaep::WEBSOCKET,
+        websocket: crate::aaep::WEBSOCKET,
         credential: Credential::Token,
         abilities: Abilities {
             prompted: Ability::If("the address for prompts is set"),
             ..ANSWERED
         },
-        recognise: aaep::recognise,
-        machine: |start| Box::new(aaep::Aaep::new(start)),
+        recognise: crate::aaep::recognise,
+        machine: |start| Box::new(crate::aaep::Aaep::new(start)),
         #[cfg(test)]
-        messages: aaep::MESSAGES,
+        messages: crate::aaep::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Asp,
         title: "Agent Session Protocol",
         named: Naming::Nothing,
         place: FramesAt::AsGiven,
-        websocket: asp::WEBSOCKET,
+        websocket: crate::asp::WEBSOCKET,
         credential: Credential::Token,
         abilities: Abilities {
             answered: Ability::If("an identity or a handler is set"),
             ..ANSWERED
         },
-        recognise: asp::recognise,
-        machine: |start| Box::new(asp::Asp::new(start)),
+        recognise: crate::asp::recognise,
+        machine: |start| Box::new(crate::asp::Asp::new(start)),
         #[cfg(test)]
-        messages: asp::MESSAGES,
+        messages: crate::asp::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Sage,
@@ -158,10 +156,10 @@ pub const DIALECTS: &[Descriptor] = &[
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ANSWERED,
-        recognise: sage::recognise,
-        machine: |start| Box::new(sage::Sage::new(start)),
+        recognise: crate::sage::recognise,
+        machine: |start| Box::new(crate::sage::Sage::new(start)),
         #[cfg(test)]
-        messages: sage::MESSAGES,
+        messages: crate::sage::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Acp,
@@ -171,16 +169,16 @@ pub const DIALECTS: &[Descriptor] = &[
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
-        recognise: acp::recognise,
-        machine: |start| Box::new(acp::Acp::new(start)),
+        recognise: crate::acp::recognise,
+        machine: |start| Box::new(crate::acp::Acp::new(start)),
         #[cfg(test)]
-        messages: acp::MESSAGES,
+        messages: crate::acp::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Opencode,
         title: "opencode",
         named: Naming::Prefix("opencode:"),
-        place: FramesAt::Own(opencode::events),
+        place: FramesAt::Own(crate::opencode::events),
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Password {
             variable: "OPENCODE_SERVER_PASSWORD",
@@ -188,10 +186,10 @@ pub const DIALECTS: &[Descriptor] = &[
             user: "opencode",
         },
         abilities: ALL,
-        recognise: opencode::recognise,
-        machine: |start| Box::new(opencode::Opencode::new(start)),
+        recognise: crate::opencode::recognise,
+        machine: |start| Box::new(crate::opencode::Opencode::new(start)),
         #[cfg(test)]
-        messages: opencode::MESSAGES,
+        messages: crate::opencode::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Codex,
@@ -207,10 +205,10 @@ pub const DIALECTS: &[Descriptor] = &[
         },
         credential: Credential::Token,
         abilities: ALL,
-        recognise: codex::recognise,
-        machine: |start| Box::new(codex::Codex::new(start)),
+        recognise: crate::codex::recognise,
+        machine: |start| Box::new(crate::codex::Codex::new(start)),
         #[cfg(test)]
-        messages: codex::MESSAGES,
+        messages: crate::codex::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Claude,
@@ -220,10 +218,10 @@ pub const DIALECTS: &[Descriptor] = &[
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ANSWERED,
-        recognise: claude::recognise,
-        machine: |start| Box::new(claude::Claude::new(start)),
+        recognise: crate::claude::recognise,
+        machine: |start| Box::new(crate::claude::Claude::new(start)),
         #[cfg(test)]
-        messages: claude::MESSAGES,
+        messages: crate::claude::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Agui,
@@ -233,10 +231,10 @@ pub const DIALECTS: &[Descriptor] = &[
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
-        recognise: agui::recognise,
-        machine: |start| Box::new(agui::Agui::new(start)),
+        recognise: crate::agui::recognise,
+        machine: |start| Box::new(crate::agui::Agui::new(start)),
         #[cfg(test)]
-        messages: agui::MESSAGES,
+        messages: crate::agui::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::A2a,
@@ -246,10 +244,10 @@ pub const DIALECTS: &[Descriptor] = &[
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
-        recognise: a2a::recognise,
-        machine: |start| Box::new(a2a::A2a::new(start)),
+        recognise: crate::a2a::recognise,
+        machine: |start| Box::new(crate::a2a::A2a::new(start)),
         #[cfg(test)]
-        messages: a2a::MESSAGES,
+        messages: crate::a2a::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Nats,
@@ -259,10 +257,10 @@ pub const DIALECTS: &[Descriptor] = &[
         websocket: WebSocketTerms::PLAIN,
         credential: Credential::Token,
         abilities: ALL,
-        recognise: nats::recognise,
-        machine: |start| Box::new(nats::Nats::new(start)),
+        recognise: crate::nats::recognise,
+        machine: |start| Box::new(crate::nats::Nats::new(start)),
         #[cfg(test)]
-        messages: nats::MESSAGES,
+        messages: crate::nats::MESSAGES,
     },
     Descriptor {
         dialect: config::Dialect::Synadia,
@@ -275,10 +273,10 @@ pub const DIALECTS: &[Descriptor] = &[
             stopped: Ability::No,
             ..ALL
         },
-        recognise: synadia::recognise,
-        machine: |start| Box::new(synadia::Synadia::new(start)),
+        recognise: crate::synadia::recognise,
+        machine: |start| Box::new(crate::synadia::Synadia::new(start)),
         #[cfg(test)]
-        messages: synadia::MESSAGES,
+        messages: crate::synadia::MESSAGES,
     },
 ];
 
