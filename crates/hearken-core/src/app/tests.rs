@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use hearken_wording::{PhrasePattern, phrase};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -411,8 +412,9 @@ impl Stage {
         });
     }
 
-    fn heard(&self, words: &str) -> bool {
-        self.lines.iter().any(|line| line.contains(words))
+    fn heard(&self, words: impl Into<PhrasePattern>) -> bool {
+        let words = words.into();
+        self.lines.iter().any(|line| words.is_in(line))
     }
 
     fn decision(&self) -> Option<&str> {
@@ -456,7 +458,7 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
             .unwrap()
             .starts_with("sub_")
     );
-    assert!(stage.heard("Accepting"));
+    assert!(stage.heard(phrase!("reply.accepting.short")));
     stage.link(
         0,
         LinkEvent::Replied {
@@ -469,7 +471,7 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
         "state.changed",
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     );
-    assert!(stage.heard("settled. Your answer was: accept"));
+    assert!(stage.heard(phrase!("question.closed.answered", answer = "accept")));
     stage.press('y');
     assert_eq!(stage.sent.len(), 1, "a token is answered once");
     assert!(stage.heard("Your answer was: accept. Nothing more was sent."));
@@ -543,19 +545,23 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
     );
     stage.link(0, LinkEvent::Connected);
     assert!(
-        stage.heard("Replaying run.jsonl, recorded 2026-11-20 08:00 UTC."),
+        stage.heard(phrase!(
+            "replay.started",
+            source = "run.jsonl",
+            made = "2026-11-20 08:00 UTC"
+        )),
         "{:?}",
         stage.lines
     );
     stage.event("session.started", json!({"summary_normal": "Going."}));
     stage.ask("rpl_1");
     assert!(
-        stage.heard("can't be answered from here"),
+        stage.heard(phrase!("question.one_way")),
         "{:?}",
         stage.lines
     );
     assert!(
-        stage.heard("In this recording the answer to question 1 was: reject."),
+        stage.heard(phrase!("question.recorded", n = 1, answer = "reject")),
         "{:?}",
         stage.lines
     );
@@ -566,7 +572,11 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     );
     assert!(
-        stage.heard("Question 1 is settled. Your answer was: reject."),
+        stage.heard(phrase!(
+            "question.closed.answered",
+            n = 1,
+            answer = "reject"
+        )),
         "{:?}",
         stage.lines
     );

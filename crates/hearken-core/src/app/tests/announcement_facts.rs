@@ -20,7 +20,11 @@ fn what_is_known_beside_the_words_is_told_when_it_is_asked_for_and_copied() {
     let mut stage = Stage::new(PIPE);
     stage.event("session.started", json!({"summary_normal": "Sending"}));
     stage.type_line("d");
-    assert!(stage.heard("No question is open."), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("reply.no_question")),
+        "{:?}",
+        stage.lines
+    );
     stage.event("session.errored", errored());
     assert!(!stage.heard("TOOL_TIMEOUT") && !stage.heard("aid.example"));
     stage.type_line("d");
@@ -32,7 +36,10 @@ fn what_is_known_beside_the_words_is_told_when_it_is_asked_for_and_copied() {
         assert!(stage.heard(words), "{words}: {:?}", stage.lines);
     }
     stage.type_line("z");
-    assert!(stage.heard("Given to the terminal's clipboard: https://aid.example/timeouts"));
+    assert!(stage.heard(phrase!(
+        "copy.done",
+        address = "https://aid.example/timeouts"
+    )));
     assert_eq!(stage.copied, ["https://aid.example/timeouts"]);
 }
 
@@ -144,7 +151,7 @@ fn the_status_tells_what_is_at_stake_and_how_long_it_takes() {
 fn only_an_address_is_copied_clean_and_where_there_is_a_terminal() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("z");
-    assert!(stage.heard("There is nothing to copy."));
+    assert!(stage.heard(phrase!("copy.nothing")));
     stage.event("session.started", json!({}));
     stage.event(
         "session.completed",
@@ -158,12 +165,12 @@ fn only_an_address_is_copied_clean_and_where_there_is_a_terminal() {
     let long = format!("https://r.example/{}", "x".repeat(3000));
     stage.event("session.completed", json!({"result_uri": long}));
     stage.type_line("z");
-    assert!(stage.heard("The address is too long to be copied."));
+    assert!(stage.heard(phrase!("copy.too_long")));
 
     let face = ("start.face.linear", "start.why.asked");
     stage.app.cx.face = Face::new(AnswerMethod::Lines, Some(LineSource::Pipe), face, false);
     stage.type_line("z");
-    assert!(stage.heard("Nothing can be copied here."));
+    assert!(stage.heard(phrase!("copy.nowhere")));
     assert!(stage.copied.is_empty());
 }
 
@@ -220,7 +227,11 @@ fn the_message_beside_the_summary_of_an_error_is_told_or_waits_to_be_asked_for()
     stage.event("session.errored", fields());
     assert!(stage.heard("It failed.") && !stage.heard("550"));
     stage.type_line("d");
-    assert!(stage.heard("Error: 550 no such box"), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("fact.error", message = "550 no such box")),
+        "{:?}",
+        stage.lines
+    );
 }
 
 #[test]
@@ -270,7 +281,11 @@ fn a_question_whose_time_is_over_promises_nothing_for_less_than_a_second() {
             "default_response": "the first", "urgency": "critical"}),
     );
     assert!(
-        stage.heard("In 30 seconds the agent assumes: the first"),
+        stage.heard(phrase!(
+            "question.timeout.response",
+            time = "30 seconds",
+            response = "the first"
+        )),
         "{:?}",
         stage.lines
     );

@@ -195,7 +195,7 @@ fn a_message_beside_a_summary_is_told_in_detail_and_on_demand() {
     assert_eq!(told, "Failed: execute: The mail was not sent.");
     stage.type_line("d");
     assert!(
-        stage.heard("Error: 550 mailbox unavailable"),
+        stage.heard(phrase!("fact.error", message = "550 mailbox unavailable")),
         "{:?}",
         stage.lines
     );
@@ -331,7 +331,7 @@ fn the_output_of_a_call_is_read_from_any_place_in_the_history() {
     stage.type_line("now");
     assert!(stage.heard("so I look."), "{:?}", stage.lines);
     stage.type_line("now");
-    assert!(stage.heard("That is the last one."), "{:?}", stage.lines);
+    assert!(stage.heard(phrase!("history.end")), "{:?}", stage.lines);
 }
 
 #[test]
@@ -372,10 +372,18 @@ fn a_dialog_of_ones_own_is_no_working_agent() {
     );
     stage.type_line("t");
     assert!(
-        stage.heard("hearken's dialog about Mailer: waiting for an answer."),
+        stage.heard(phrase!(
+            "status.session.aside",
+            agent = "Mailer",
+            phase = "waiting for an answer"
+        )),
         "{:?}",
         stage.lines
     );
     stage.type_line("b");
-    assert!(stage.heard("0 agents work"), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("away", running = 0)),
+        "{:?}",
+        stage.lines
+    );
 }

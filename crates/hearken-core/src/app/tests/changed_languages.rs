@@ -73,7 +73,7 @@ fn the_load_goes_round_by_a_key_and_to_a_level_by_a_line() {
     assert_eq!(stage.app.announcer().load_of(LinkId(0)), Load::Low);
     let mut keys = Stage::new(KEYS);
     keys.press('j');
-    assert!(keys.heard("Load: high."), "{:?}", keys.lines);
+    assert!(keys.heard(phrase!("load.to_high")), "{:?}", keys.lines);
 }
 
 #[test]
@@ -113,7 +113,11 @@ fn a_source_with_a_load_or_languages_of_its_own_keeps_them_and_is_named() {
     };
     let mut stage = stage(&["en", "de"], own);
     stage.type_line("j");
-    assert!(stage.heard("planner keeps low."), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("own.keeps", source = "planner", value = "low")),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line("language");
     assert!(
         stage.heard("planner behält Französisch, Englisch GB."),
@@ -199,17 +203,21 @@ fn a_language_without_words_of_ours_is_heard_from_agents_and_that_is_said() {
     let started = json!({"summary_normal": "Hello.", "summary_normal_fr": "Bonjour.",
                          "localization_hints": {"primary_language": "en"}});
     stage.event("session.started", started);
-    assert!(stage.heard("started: Bonjour."), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("session.started", summary = "Bonjour")),
+        "{:?}",
+        stage.lines
+    );
 }
 
 #[test]
 fn what_is_no_language_changes_nothing_and_one_alone_does_not_go_round() {
     let mut stage = usual(&["en"]);
     stage.type_line("language");
-    assert!(stage.heard("English is your only language. Type language"));
+    assert!(stage.heard(phrase!("language.alone_lines", language = "English")));
     stage.type_line("language German please");
     assert!(
-        stage.heard("German please is not a language."),
+        stage.heard(phrase!("language.unknown", input = "German please")),
         "{:?}",
         stage.lines
     );

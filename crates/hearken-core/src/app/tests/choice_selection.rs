@@ -43,7 +43,7 @@ fn nothing_is_in_focus_before_something_was_moved_and_enter_alone_never_answers(
     stage.code(KeyCode::Enter);
     stage.press(' ');
     assert_eq!(response(&stage), None);
-    assert!(stage.heard("Type a number, or go to a choice"));
+    assert!(stage.heard(phrase!("choice.open")));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn what_is_picked_stays_picked_until_it_is_taken() {
     stage.blocked = true;
     stage.draw(QuestionVisibility::Blank);
     stage.code(KeyCode::Enter);
-    assert!(stage.heard("Not yet"), "{:?}", stage.lines);
+    assert!(stage.heard(phrase!("reply.not_yet")), "{:?}", stage.lines);
     assert_eq!(response(&stage), None);
     assert_eq!(
         (stage.app.is_picked(0), stage.app.is_picked(2)),

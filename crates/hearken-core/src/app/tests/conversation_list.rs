@@ -34,7 +34,7 @@ fn each_conversation_has_a_number_a_state_and_what_is_meant_for_it() {
     stage.type_line("sessions");
     assert!(stage.heard("Muted. You are here."), "{:?}", stage.lines);
     stage.type_line("go 7");
-    assert!(stage.heard("There is no conversation 7."));
+    assert!(stage.heard(phrase!("conversation.no_such", n = 7)));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_stop_by_number_takes_two_steps_of_the_same_number() {
     };
     stage.type_line("stop 1");
     assert!(
-        stage.heard("Type stop 1 once more to stop the agent, Fox 0."),
+        stage.heard(phrase!("stop_turn.first.lines", n = 1, agent = "Fox 0")),
         "{:?}",
         stage.lines
     );
@@ -62,7 +62,7 @@ fn a_stop_by_number_takes_two_steps_of_the_same_number() {
     stage.type_line("stop 2");
     assert!(!stopped(&stage, 0) && stopped(&stage, 1));
     stage.type_line("stop 9");
-    assert!(stage.heard("There is no conversation 9."));
+    assert!(stage.heard(phrase!("conversation.no_such", n = 9)));
 }
 
 #[test]
@@ -93,19 +93,15 @@ fn going_to_a_conversation_shows_its_question_and_answers_nothing() {
 fn agents_that_are_only_listened_to_are_conversations_that_can_be_left_and_muted() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("sessions");
-    assert!(stage.heard("There is nobody to talk with."));
+    assert!(stage.heard(phrase!("conversation.none")));
     stage.event("session.started", json!({"summary_normal": "Working"}));
     stage.type_line("go 1");
     assert!(stage.heard("1: Mailer"), "{:?}", stage.lines);
     stage.type_line("> x");
-    assert!(
-        stage.heard("This one can't be told what to do."),
-        "{:?}",
-        stage.lines
-    );
+    assert!(stage.heard(phrase!("prompt.not_this")), "{:?}", stage.lines);
     stage.type_line("go");
     stage.type_line("> x");
-    assert!(stage.heard("No agent here can be told what to do."));
+    assert!(stage.heard(phrase!("prompt.nobody")));
 }
 
 /// A face shows the number before the person has asked for it, and it stays the same.

@@ -113,7 +113,11 @@ fn what_an_agent_keeps_of_its_conversations_is_named_once_with_the_way_to_hear_t
         r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user"}}"#,
     );
     assert!(
-        stage.heard("one holds a transcript of Claude Code"),
+        stage.heard(phrase!(
+            "link.kept.claude",
+            source = "one",
+            what = "a transcript of Claude Code"
+        )),
         "{:?}",
         stage.lines
     );
@@ -122,7 +126,7 @@ fn what_an_agent_keeps_of_its_conversations_is_named_once_with_the_way_to_hear_t
     let mut stage = Stage::new(PIPE);
     stage.event("session.started", json!({"summary_normal": "Working"}));
     frame(&mut stage, ROLLOUT);
-    assert!(stage.heard("It looks like a rollout of Codex. Everything else goes on."));
+    assert!(stage.heard(phrase!("link.foreign.some", what = "a rollout of Codex")));
     assert!(!stage.heard("hearken run codex"));
 }
 
@@ -166,9 +170,9 @@ fn what_an_agent_saved_over_many_lines_is_named() {
 fn an_object_over_many_lines_that_nobody_saves_is_still_told() {
     let pretty = serde_json::to_string_pretty(&json!({"a": 1, "b": [1, 2]})).unwrap();
     let stage = recording(&pretty);
-    assert!(stage.lines[0].contains("A message from one can't be understood"));
-    assert!(stage.heard("plain text"), "{:?}", stage.lines);
+    assert!(phrase!("anomaly.undecodable", source = "one").is_in(&stage.lines[0]));
+    assert!(stage.heard(phrase!("foreign.text")), "{:?}", stage.lines);
     let long = vec![json!({"a": 1}); 40];
     let stage = recording(&serde_json::to_string_pretty(&long).unwrap());
-    assert!(stage.lines[0].contains("A message from one can't be understood"));
+    assert!(phrase!("anomaly.undecodable", source = "one").is_in(&stage.lines[0]));
 }

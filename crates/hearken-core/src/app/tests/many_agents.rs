@@ -78,7 +78,7 @@ fn above_twenty_agents_the_person_hears_questions_and_failures_of_all_and_the_re
     let questions = ["aaep.v1.main.*.*.*.ask", "aaep.v1.main.*.*.*.life"];
     assert_eq!(many.subjects(), questions);
     assert!(
-        many.stage.heard("21 agents work."),
+        many.stage.heard(phrase!("fleet.many.lines", n = 21)),
         "{:?}",
         many.stage.lines
     );
@@ -129,7 +129,8 @@ fn what_became_of_a_question_is_heard_also_of_many_agents() {
     many.event(2, "ask", "state.changed", back);
     many.stage.wait(1000);
     assert!(
-        many.stage.heard("Question 1 was settled without you."),
+        many.stage
+            .heard(phrase!("question.closed.elsewhere", n = 1)),
         "{:?}",
         many.stage.lines
     );
@@ -167,10 +168,7 @@ fn once_few_agents_work_everything_is_heard_again() {
     assert_eq!(many.subjects().len(), 2, "sixteen still work");
     many.end(9);
     assert_eq!(many.subjects(), ["aaep.v1.main.>"]);
-    assert!(
-        many.stage
-            .heard("15 agents work. Everything is announced again.")
-    );
+    assert!(many.stage.heard(phrase!("fleet.few", n = 15)));
     many.stage.lines.clear();
     many.end(10);
     assert!(
@@ -184,7 +182,11 @@ fn once_few_agents_work_everything_is_heard_again() {
 fn fleet_counts_by_machine_questions_first() {
     let mut many = Many::new();
     many.stage.type_line("fleet");
-    assert!(many.stage.heard("No agent works"), "{:?}", many.stage.lines);
+    assert!(
+        many.stage.heard(phrase!("fleet.nobody")),
+        "{:?}",
+        many.stage.lines
+    );
     for number in 0..25 {
         many.start(number);
     }

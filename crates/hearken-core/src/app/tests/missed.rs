@@ -70,7 +70,7 @@ fn what_was_missed_is_counted_and_the_open_question_is_asked_after_that() {
     question(&mut stage, 2, "rpl_1");
     stage.link(0, LinkEvent::CaughtUp);
     // The machines may still say what runs.
-    assert!(!stage.heard("While you were away"), "{:?}", stage.lines);
+    assert!(!stage.heard(phrase!("away.missed")), "{:?}", stage.lines);
     stage.wait(2000);
     let counts = "While you were away: 1 session started, 2 sentences of text. 1 question waits for you. \
                   1 agent works.";
@@ -91,7 +91,7 @@ fn a_question_that_was_decided_meanwhile_is_not_asked() {
     delivered(&mut stage, 4, "ask", "state.changed", back);
     stage.link(0, LinkEvent::CaughtUp);
     stage.wait(2000);
-    assert!(stage.heard("While you were away"), "{:?}", stage.lines);
+    assert!(stage.heard(phrase!("away.missed")), "{:?}", stage.lines);
     assert!(!stage.heard("Question 1"), "{:?}", stage.lines);
     assert!(!stage.heard("waits for you"), "{:?}", stage.lines);
 }
@@ -101,7 +101,7 @@ fn nothing_worth_a_word_is_not_announced() {
     let mut stage = space(1);
     stage.link(0, LinkEvent::CaughtUp);
     stage.wait(2000);
-    assert!(!stage.heard("While you were away"), "{:?}", stage.lines);
+    assert!(!stage.heard(phrase!("away.missed")), "{:?}", stage.lines);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_link_that_is_lost_meanwhile_still_asks_what_has_come() {
             retry_in: Duration::from_secs(1),
         },
     );
-    assert!(stage.heard("While you were away"), "{:?}", stage.lines);
+    assert!(stage.heard(phrase!("away.missed")), "{:?}", stage.lines);
     assert!(stage.heard("Question 1"), "{:?}", stage.lines);
     // Afterwards, everything is announced as usual.
     stage.link(0, LinkEvent::Connecting { attempt: 2 });
@@ -133,5 +133,5 @@ fn whoever_missed_nothing_hears_everything_at_once() {
     work(&mut stage);
     stage.wait(2000);
     assert!(stage.heard("One sentence."), "{:?}", stage.lines);
-    assert!(!stage.heard("While you were away"), "{:?}", stage.lines);
+    assert!(!stage.heard(phrase!("away.missed")), "{:?}", stage.lines);
 }

@@ -21,7 +21,7 @@ fn a_second_step_that_comes_long_after_accepts_nothing() {
         stage.wait(59_000);
         assert!(!stage.heard("did not come"));
         stage.wait(1_000);
-        assert!(stage.heard("The second step did not come within 1 minute"));
+        assert!(stage.heard(phrase!("reply.step_over", time = "1 minute")));
         enter(&mut stage, 'c');
         assert!(stage.sent.is_empty(), "a stray second step");
         let last = stage.lines.last().unwrap();
@@ -41,7 +41,7 @@ fn a_second_step_that_comes_long_after_accepts_nothing() {
 fn the_stop_line_is_answered_and_the_stop_key_stays_silent() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("s");
-    assert!(stage.heard("Nothing is being said."));
+    assert!(stage.heard(phrase!("stop.nothing")));
     let mut stage = Stage::new(KEYS);
     stage.press('s');
     assert!(stage.lines.is_empty(), "{:?}", stage.lines);
@@ -81,8 +81,8 @@ fn leaving_names_the_default_of_what_is_open() {
     let mut stage = Stage::new(PIPE);
     stage.ask("rpl_1");
     stage.type_line("x");
-    assert!(stage.heard("will be rejected when time runs out"));
-    assert!(stage.heard("Type x again to leave it"));
+    assert!(stage.heard(phrase!("quit.default.reject")));
+    assert!(stage.heard(phrase!("leave.ask_lines")));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_bare_yes_right_after_a_change_is_told_how_to_be_meant() {
     stage.wait(100);
     stage.type_line("y");
     assert!(
-        stage.heard("Question 1 has only just come or changed"),
+        stage.heard(phrase!("reply.changed", n = 1)),
         "{:?}",
         stage.lines
     );
@@ -112,7 +112,7 @@ fn a_source_that_was_left_takes_its_sessions_and_questions_along() {
     stage.press('x');
     let asked = stage.lines.last().unwrap().clone();
     assert!(
-        asked.contains("Question 1 will be rejected when time runs out."),
+        phrase!("quit.default.reject", n = 1).is_in(&asked),
         "{asked}"
     );
     stage.press('x');

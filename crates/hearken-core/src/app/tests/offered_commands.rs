@@ -76,20 +76,20 @@ fn a_command_is_completed_in_a_prompt_and_said_with_what_it_does() {
 fn commands_are_read_in_lines_and_one_that_is_not_offered_is_sent_and_said() {
     let mut stage = Stage::agent(PIPE, Config::default());
     stage.type_line("commands");
-    assert!(
-        stage.heard("The agent offers no commands."),
-        "{:?}",
-        stage.lines
-    );
+    assert!(stage.heard(phrase!("commands.none")), "{:?}", stage.lines);
     commands(&mut stage, FEW);
     stage.type_line("commands re");
     assert!(
-        stage.heard("2 commands. /review: Review the changes. /research: Search the web. It takes: what for."),
+        stage.heard(phrase!(
+            "commands.all",
+            n = 2,
+            all = "/review: Review the changes. /research: Search the web. It takes: what for"
+        )),
         "{:?}",
         stage.lines
     );
     stage.type_line("commands zz");
-    assert!(stage.heard("No command of the agent begins with /zz."));
+    assert!(stage.heard(phrase!("commands.no_such", text = "/zz")));
     let many: Vec<String> = (0..12).map(|n| format!("c{n}")).collect();
     let many: Vec<(&str, &str, &str)> = many
         .iter()
@@ -104,7 +104,7 @@ fn commands_are_read_in_lines_and_one_that_is_not_offered_is_sent_and_said() {
     );
     stage.type_line("> /he me");
     assert!(
-        stage.heard("The agent offers no command /he."),
+        stage.heard(phrase!("commands.unknown", name = "he")),
         "{:?}",
         stage.lines
     );
@@ -119,11 +119,7 @@ fn commands_are_read_in_lines_and_one_that_is_not_offered_is_sent_and_said() {
 fn a_mode_is_changed_by_keys_in_two_steps_and_by_nothing_less() {
     let mut stage = Stage::agent(KEYS, Config::default());
     stage.code(KeyCode::F(9));
-    assert!(
-        stage.heard("This agent has nothing that can be set."),
-        "{:?}",
-        stage.lines
-    );
+    assert!(stage.heard(phrase!("settings.none")), "{:?}", stage.lines);
     stage.update(0, json!({"sessionUpdate": "config_option_update", "configOptions": [
         {"id": "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": "ask",
             "options": [{"value": "ask", "name": "Ask"}, {"value": "yolo", "name": "Yolo", "description": "Never asks."}]}]}));
@@ -134,7 +130,7 @@ fn a_mode_is_changed_by_keys_in_two_steps_and_by_nothing_less() {
     stage.code(KeyCode::F(9));
     stage.wait(2000);
     assert!(
-        stage.heard("Mode is Ask. Change it to what?"),
+        stage.heard(phrase!("acp.set.what", name = "Mode", value = "Ask")),
         "{:?}",
         stage.lines
     );
@@ -143,7 +139,7 @@ fn a_mode_is_changed_by_keys_in_two_steps_and_by_nothing_less() {
     stage.press('o');
     stage.press('2');
     assert!(
-        stage.heard("The agent says: Never asks."),
+        stage.heard(phrase!("acp.set.sure.mode", says = "Never asks")),
         "{:?}",
         stage.lines
     );

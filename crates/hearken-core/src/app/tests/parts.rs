@@ -19,7 +19,7 @@ fn changes_are_read_place_by_place_beside_the_question_and_answer_nothing() {
     stage.lines.clear();
     stage.press('d');
     assert!(
-        stage.heard("reads what changes, place by place."),
+        stage.heard(phrase!("reading.changes.keys")),
         "{:?}",
         stage.lines
     );
@@ -105,7 +105,10 @@ fn the_changes_of_a_question_are_not_read_on_in_another_one() {
     let mut stage = Stage::new(KEYS);
     stage.ask_with("a", json!({"extensions": changes()}));
     stage.press('.');
-    assert!(stage.heard("Place 1 of 3"), "without a key first");
+    assert!(
+        stage.heard(phrase!("reading.place", n = 1, count = 3)),
+        "without a key first"
+    );
     stage.ask("b");
     stage.wait(800);
     stage.code(KeyCode::Tab);
@@ -119,7 +122,11 @@ fn the_changes_of_a_question_are_not_read_on_in_another_one() {
 fn an_output_is_read_from_either_end_and_only_on_demand() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("output");
-    assert!(stage.heard("No tool output yet."), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("reading.no_output")),
+        "{:?}",
+        stage.lines
+    );
     let lines: Vec<String> = (1..=40).map(|n| format!("test {n} ... ok")).collect();
     stage.event("session.started", json!({"summary_normal": "Testing"}));
     stage.event("tool.invoked", json!({"tool": "sh", "tool_call_id": "c1"}));
@@ -172,7 +179,7 @@ fn a_plan_is_told_on_demand_and_never_unasked() {
         stage.lines
     );
     stage.type_line(".");
-    assert!(stage.heard("Nothing is being read."));
+    assert!(stage.heard(phrase!("reading.none")));
 }
 
 #[test]
@@ -194,5 +201,5 @@ fn what_changed_by_a_call_that_is_done_is_read_where_no_question_is_open() {
         stage.lines
     );
     stage.type_line(".");
-    assert!(stage.heard("Place 1 of 3, from line 3."));
+    assert!(stage.heard(phrase!("reading.place", n = 1, count = 3, line = 3)));
 }

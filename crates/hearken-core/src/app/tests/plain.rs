@@ -11,13 +11,17 @@ fn a_no_with_words_rejects_with_a_reason_or_says_how() {
     stage.type_line("n because no");
     assert!(stage.sent.is_empty());
     assert!(
-        stage.heard("type r, a space and the reason"),
+        stage.heard(phrase!("help.unknown.reason")),
         "{:?}",
         stage.lines
     );
     stage.type_line("n 1 because no");
     assert_eq!(stage.decision(), Some("reject"));
-    assert!(stage.heard("Your reason: because no"), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("reply.rejecting.short", reason = "because no")),
+        "{:?}",
+        stage.lines
+    );
 }
 
 #[test]
@@ -25,12 +29,20 @@ fn an_agent_is_muted_by_its_name() {
     let mut stage = Stage::new(EDITOR);
     stage.event("session.started", json!({"summary_normal": "Off we go"}));
     stage.type_line("m mailer");
-    assert!(stage.heard("Mailer is muted."), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("mute.on", agent = "Mailer")),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line("m Mailer");
-    assert!(stage.heard("Mailer is heard again."), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("mute.off", agent = "Mailer")),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line("m Nobody");
     assert!(
-        stage.heard("No agent here is called Nobody."),
+        stage.heard(phrase!("mute.unknown", agent = "Nobody")),
         "{:?}",
         stage.lines
     );
@@ -38,13 +50,13 @@ fn an_agent_is_muted_by_its_name() {
     stage.event_on(1, "session.started", json!({"summary_normal": "Off we go"}));
     stage.type_line("m Mailer");
     assert!(
-        stage.heard("Several agents are called Mailer."),
+        stage.heard(phrase!("mute.several", agent = "Mailer")),
         "{:?}",
         stage.lines
     );
     stage.type_line("m Mailer of source 2");
     assert!(
-        stage.heard("Mailer of source 2 is muted."),
+        stage.heard(phrase!("mute.on", agent = "Mailer of source 2")),
         "{:?}",
         stage.lines
     );
@@ -133,7 +145,11 @@ fn two_runs_of_one_agent_at_a_time_are_told_apart_by_what_was_asked_for() {
     );
     // All of an agent's runs are muted, whichever one is named.
     stage.type_line("m mailer on 'sort the post'");
-    assert!(stage.heard("Mailer is muted."), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("mute.on", agent = "Mailer")),
+        "{:?}",
+        stage.lines
+    );
 }
 
 #[test]
@@ -238,7 +254,7 @@ fn a_silent_agent_that_works_is_told_to_who_reads_lines() {
         stage
             .lines
             .iter()
-            .filter(|line| line.contains("Working."))
+            .filter(|line| phrase!("heartbeat").is_in(line))
             .count()
     };
     stage.wait(2_999);

@@ -26,7 +26,7 @@ fn a_rule_is_told_at_the_start() {
             "[[policy]]\nname = \"a\"\ndecision = \"accept\"\n[[policy]]\nname = \"b\"\ndecision = \"leave\"\n",
         ),
     );
-    assert!(stage.heard("2 rules of your settings decide questions without asking you"));
+    assert!(stage.heard(phrase!("policy.start", n = 2)));
     assert!(stage.heard("a accepts what is said to be of low risk and can be undone; b leaves"));
 }
 
@@ -38,11 +38,20 @@ fn a_rejecting_rule_rejects_at_once_says_so_and_marks_it() {
     assert_eq!(body["decision"], "reject");
     assert_eq!(body["decided_by"], "auto:mine");
     assert!(
-        stage.heard("Your rule mine rejects question 1: Send rpl_1. If accepted: It is gone"),
+        stage.heard(phrase!(
+            "policy.rejects",
+            rule = "mine",
+            n = 1,
+            action = "Send rpl_1",
+            consequence = "It is gone"
+        )),
         "{:?}",
         stage.lines
     );
-    assert!(!stage.heard("y accepts"), "nobody is asked");
+    assert!(
+        !stage.heard(phrase!("question.keys.accept")),
+        "nobody is asked"
+    );
     assert_eq!(stage.bells, 0);
     replied(&mut stage, Ok(Receipt::Taken));
     assert!(stage.heard("Sent."));
@@ -59,7 +68,10 @@ fn what_a_rule_is_not_about_is_asked() {
         let mut stage = Stage::with(KEYS, mailer("reject", more));
         stage.ask_with("rpl_1", question.clone());
         assert!(stage.sent.is_empty(), "{more} {question}");
-        assert!(stage.heard("y accepts"), "{more} {question}");
+        assert!(
+            stage.heard(phrase!("question.keys.accept")),
+            "{more} {question}"
+        );
     }
     for (more, question) in [
         (
@@ -128,7 +140,7 @@ fn a_tool_that_says_otherwise_is_believed() {
     );
     stage.ask_with("rpl_1", json!({"tool_call_id": "call_1"}));
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("y then c accepts"));
+    assert!(stage.heard(phrase!("question.keys.accept_twice")));
 }
 
 #[test]
@@ -160,7 +172,7 @@ fn what_is_left_alone_stays_open_and_can_be_answered() {
     stage.ask("rpl_1");
     assert!(stage.sent.is_empty());
     assert_eq!(stage.bells, 0);
-    assert!(stage.heard("Your rule mine leaves question 1 unanswered: Send rpl_1"));
+    assert!(stage.heard(phrase!("policy.leaves", rule = "mine", n = 1)));
     assert!(stage.heard("rejects in 5 minutes. y 1 accepts"));
     // An answer without a number is meant for a question that was asked.
     stage.ask_with("rpl_2", json!({"risk_level": "medium"}));
@@ -181,10 +193,10 @@ fn the_time_of_what_is_left_alone_is_not_counted_aloud() {
     let mut stage = Stage::with(KEYS, mailer("leave", ""));
     stage.ask("rpl_1");
     stage.wait(290_000);
-    assert!(!stage.heard("left to answer"));
+    assert!(!stage.heard(phrase!("question.warning")));
     assert_eq!(stage.bells, 0);
     stage.wait(20_000);
-    assert!(stage.heard("Question 1 has probably timed out"));
+    assert!(stage.heard(phrase!("question.timed_out", n = 1)));
 }
 
 #[test]
@@ -198,8 +210,11 @@ fn a_rules_answer_that_cannot_be_sent_leads_to_a_question() {
             retry_after: None,
         })),
     );
-    assert!(stage.heard("was not delivered"));
-    assert!(stage.heard("y accepts"), "the person is asked after all");
+    assert!(stage.heard(phrase!("reply.given_up")));
+    assert!(
+        stage.heard(phrase!("question.keys.accept")),
+        "the person is asked after all"
+    );
     assert_eq!(stage.bells, 1);
     stage.wait(500);
     stage.press('y');
@@ -238,7 +253,7 @@ fn a_question_that_was_answered_before_we_came_is_not_decided() {
     stage.link(0, LinkEvent::Connected);
     stage.ask("rpl_1");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("answered from here"));
+    assert!(stage.heard(phrase!("question.one_way")));
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn a_rejection_with_a_reason_goes_out_as_the_next_prompt_and_that_is_said() {
         },
     );
     assert!(
-        stage.heard("Your reason is sent as your next prompt"),
+        stage.heard(phrase!("acp.reason_follows")),
         "{:?}",
         stage.lines
     );
@@ -325,11 +325,7 @@ fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is
         // It runs on and can't be stopped from here: that is announced, and no first step is made.
         stage.event("session.started", json!({"summary_normal": "Off we go"}));
         stage.type_line("stop");
-        assert!(
-            stage.heard("This agent can't be stopped from here"),
-            "{:?}",
-            stage.lines
-        );
+        assert!(stage.heard(phrase!("stop_turn.never")), "{:?}", stage.lines);
         assert!(stage.frames.is_empty());
     }
     let mut stage = served(KEYS);
@@ -339,18 +335,18 @@ fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is
     }
     stage.code(KeyCode::Enter);
     answers(&mut stage, 200);
-    assert!(stage.heard("Your prompt was taken."), "{:?}", stage.lines);
+    assert!(stage.heard(phrase!("prompt.taken")), "{:?}", stage.lines);
 }
 
 #[test]
 fn a_stop_says_what_becomes_of_the_prompt_that_waits() {
     let mut stage = Stage::prompted(PIPE);
     stage.type_line("> second");
-    assert!(stage.heard("It waits, and is sent when the agent is done."));
+    assert!(stage.heard(phrase!("prompt.held")));
     stage.type_line("stop");
     stage.type_line("stop");
     assert!(
-        stage.heard("The agent was asked to stop. What you wrote meanwhile is sent when it has."),
+        stage.heard(phrase!("stop_turn.asked_to_stop.then")),
         "{:?}",
         stage.lines
     );

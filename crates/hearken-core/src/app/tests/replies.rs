@@ -60,7 +60,7 @@ fn an_answer_that_can_never_be_sent_leaves_the_question_open() {
             outcome: Err(DeliveryFailure::Refused(fault)),
         },
     );
-    assert!(stage.heard("The question is still open"));
+    assert!(stage.heard(phrase!("reply.given_up")));
     stage.wait(3000);
     stage.type_line("n 1");
     assert_eq!(stage.sent.len(), 2);
@@ -147,12 +147,13 @@ fn an_answer_that_never_arrived_is_not_called_settled_by_it() {
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     );
     assert!(
-        stage.heard("settled without you") && !stage.heard("settled. Your answer was"),
+        stage.heard(phrase!("question.closed.elsewhere"))
+            && !stage.heard(phrase!("question.closed.answered")),
         "{:?}",
         stage.lines
     );
     stage.wait(2000);
-    assert!(stage.heard("was not delivered: accept. The question was settled without it."));
+    assert!(stage.heard(phrase!("reply.too_late", answer = "accept")));
     assert_eq!(stage.sent.len(), 1);
 }
 
@@ -161,14 +162,14 @@ fn a_reason_is_read_back_and_a_missing_action_is_told() {
     let mut stage = Stage::new(PIPE);
     stage.ask_with("rpl_1", json!({"action": ""}));
     assert!(
-        stage.heard("The agent does not say what it wants to do."),
+        stage.heard(phrase!("question.no_action")),
         "{:?}",
         stage.lines
     );
     stage.wait(3_000);
     stage.type_line("r too dear");
     assert!(
-        stage.heard("Rejecting. Your reason: too dear"),
+        stage.heard(phrase!("reply.rejecting.plain", reason = "too dear")),
         "{:?}",
         stage.lines
     );

@@ -66,7 +66,7 @@ fn a_question_is_accepted_in_two_steps_by_two_switches() {
     stage.wait(500);
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "the same switch again does nothing");
-    assert!(stage.heard("Step first"));
+    assert!(stage.heard(phrase!("scan.nothing")));
     stage.step_to("Confirm it");
     stage.code(SELECT);
     assert_eq!(stage.decision(), Some("accept"));
@@ -81,7 +81,7 @@ fn a_selection_is_armed_like_a_key() {
     stage.wait(100);
     stage.code(SELECT);
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("Not yet"));
+    assert!(stage.heard(phrase!("reply.not_yet")));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn what_was_in_focus_for_one_question_is_nothing_for_another() {
     stage.sent.clear();
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "{:?}", stage.sent);
-    assert!(stage.heard("Step first"), "{:?}", stage.lines);
+    assert!(stage.heard(phrase!("scan.nothing")), "{:?}", stage.lines);
 }
 
 #[test]
@@ -137,12 +137,12 @@ fn one_switch_is_enough_when_time_steps() {
     stage.ask("rpl_1");
     stage.wait(500);
     stage.code(SELECT);
-    assert!(stage.heard("Accept it"));
+    assert!(stage.heard(phrase!("scan.accept")));
     stage.wait(2100);
-    assert!(stage.heard("Reject it"));
+    assert!(stage.heard(phrase!("scan.reject")));
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "meant for what was there before");
-    assert!(stage.heard("That was too soon"));
+    assert!(stage.heard(phrase!("scan.too_soon")));
     stage.wait(700);
     stage.code(SELECT);
     assert_eq!(stage.decision(), Some("reject"));
@@ -283,7 +283,7 @@ fn what_is_in_focus_gives_its_place_to_nothing_else() {
     // The agent begins to work, and everything moves by one.
     stage.type_prompt("do it");
     stage.code(SELECT);
-    assert!(stage.heard("Leaving"), "{:?}", stage.lines);
+    assert!(stage.heard(phrase!("leave.program")), "{:?}", stage.lines);
     assert_eq!(stage.quit, None);
     stage.wait(500);
     stage.step_to("Go back");
@@ -292,7 +292,7 @@ fn what_is_in_focus_gives_its_place_to_nothing_else() {
     stage.turn_ends();
     stage.lines.clear();
     stage.code(SELECT);
-    assert!(stage.heard("Nothing is selected"), "{:?}", stage.lines);
+    assert!(stage.heard(phrase!("scan.nothing")), "{:?}", stage.lines);
 }
 
 #[test]

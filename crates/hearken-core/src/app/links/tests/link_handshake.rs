@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hearken_wording::{PhrasePattern, phrase};
 use serde_json::{Value, json};
 
 use crate::announce::{Announcement, AnswerMethod, Phrases};
@@ -234,8 +235,9 @@ impl Rig {
         found.unwrap()
     }
 
-    fn heard(&self, words: &str) -> bool {
-        self.lines.iter().any(|line| line.contains(words))
+    fn heard(&self, words: impl Into<PhrasePattern>) -> bool {
+        let words = words.into();
+        self.lines.iter().any(|line| words.is_in(line))
     }
 
     fn event(&mut self, kind: &str, mut fields: Value) {
@@ -295,7 +297,11 @@ fn the_handshake_comes_first_and_its_subscription_is_followed() {
     );
     rig.link(LinkEvent::Connected);
     assert!(
-        rig.heard("Connected to one, by a handshake."),
+        rig.heard(phrase!(
+            "link.connected",
+            source = "one",
+            how = "by a handshake"
+        )),
         "{:?}",
         rig.lines
     );
@@ -312,7 +318,11 @@ fn a_server_without_a_handshake_is_followed_by_the_plain_pair() {
         assert_eq!(followed.at, Address::Path("/events".into()), "{status}");
         assert_eq!(followed.replies, Some("/messages".into()), "{status}");
         rig.link(LinkEvent::Connected);
-        assert!(rig.heard("Connected to one, without a handshake."));
+        assert!(rig.heard(phrase!(
+            "link.connected",
+            source = "one",
+            how = "without a handshake"
+        )));
     }
 }
 
@@ -497,7 +507,10 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
         };
         let left = json!([addresses[0], addresses[1], addresses[3]]);
         assert_eq!(asked["capabilities"]["supported_extensions"], left);
-        assert!(rig.heard("It is asked again without https://c.example/medai/context/v1."));
+        assert!(rig.heard(phrase!(
+            "link.extension_left_out",
+            extension = "https://c.example/medai/context/v1"
+        )));
     }
     // With only one left there is nothing to resolve, so it is a refusal.
     config.handshake.extensions.truncate(1);
@@ -519,7 +532,7 @@ fn a_silence_is_told_ever_more_rarely() {
     let told = rig
         .lines
         .iter()
-        .filter(|line| line.contains("Nothing has come from one for"))
+        .filter(|line| phrase!("link.silent", source = "one").is_in(line))
         .count();
     assert_eq!(told, 4, "after 1, 2, 4 and 8 minutes");
     let ends = |wish: &Effect| {

@@ -130,7 +130,11 @@ fn agents_are_conversations_before_they_are_heard_and_are_left_where_they_cannot
         DISCOVERY + 1,
         &json!({"type": "status", "data": "ack"}),
     );
-    assert!(stage.heard("pi docs started."), "{:?}", stage.lines);
+    assert!(
+        stage.heard(phrase!("session.started.bare", agent = "pi docs")),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line("stop 2");
     let first = "The agent, pi docs, can't be stopped from here. Type stop 2 once more to go on without it.";
     assert!(stage.heard(first), "{:?}", stage.lines);

@@ -77,7 +77,11 @@ fn the_next_way_of_the_manifest_is_gone_once_and_told_once() {
     ));
     rig.fails(status(404));
     assert_eq!(rig.changed(), None);
-    assert!(rig.heard("one can't be used: nothing is at that address (status 404)."));
+    assert!(rig.heard(phrase!(
+        "link.way_changed",
+        source = "one",
+        reason = "nothing is at that address (status 404)"
+    )));
 }
 
 #[test]
@@ -200,7 +204,7 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
     rig.input(Input::Deadline);
     rig.fails(status(404));
     assert_eq!(rig.changed(), websocket());
-    assert!(rig.heard("The connection was lost with question 1 open"));
+    assert!(rig.heard(phrase!("question.unsure", n = 1)));
     rig.link(LinkEvent::Connecting { attempt: 1 });
     rig.link(LinkEvent::Connected);
     rig.take();
@@ -258,7 +262,7 @@ fn changes_come_to_an_end() {
         }
     }
     assert_eq!(changes, 6);
-    assert!(rig.heard("one can't be used"));
+    assert!(rig.heard(phrase!("link.failed", source = "one")));
 }
 
 #[test]
@@ -279,7 +283,11 @@ fn a_redirect_to_the_servers_websocket_is_followed() {
         Some(ServerRoute::WebSocket("/own/ws".into()))
     );
     assert!(
-        rig.heard("the server redirects to its WebSocket. Going on over a WebSocket."),
+        rig.heard(phrase!(
+            "link.way_changed",
+            reason = "the server redirects to its WebSocket",
+            to = "over a WebSocket"
+        )),
         "{:?}",
         rig.lines
     );
