@@ -180,3 +180,67 @@ fn a_reason_is_read_back_and_a_missing_action_is_told() {
         stage.lines
     );
 }
+
+#[test]
+fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
+    let recorded = Recording {
+        made_at: Some("2026-11-20T08:00:00Z".parse().unwrap()),
+        answers: BTreeMap::from([(
+            2,
+            (
+                Answer::Decision {
+                    decision: Decision::Reject,
+                    rationale: None,
+                },
+                "2026-11-20T08:00:09Z".parse().unwrap(),
+            ),
+        )]),
+    };
+    let mut stage = Stage::of(
+        PIPE,
+        vec![SourceSetup {
+            name: "run.jsonl".into(),
+            answerable: false,
+            recording: Some(recorded),
+            ..SourceSetup::default()
+        }],
+    );
+    stage.link(0, LinkEvent::Connected);
+    assert!(
+        stage.heard(phrase!(
+            "replay.started",
+            source = "run.jsonl",
+            made = "2026-11-20 08:00 UTC"
+        )),
+        "{:?}",
+        stage.lines
+    );
+    stage.event("session.started", json!({"summary_normal": "Going."}));
+    stage.ask("rpl_1");
+    assert!(
+        stage.heard(phrase!("question.one_way")),
+        "{:?}",
+        stage.lines
+    );
+    assert!(
+        stage.heard(phrase!("question.recorded", n = 1, answer = "reject")),
+        "{:?}",
+        stage.lines
+    );
+    stage.wait(5000);
+    stage.type_line("y");
+    stage.event(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    assert!(
+        stage.heard(phrase!(
+            "question.closed.answered",
+            n = 1,
+            answer = "reject"
+        )),
+        "{:?}",
+        stage.lines
+    );
+    assert!(stage.sent.is_empty());
+}

@@ -62,7 +62,7 @@ fn a_question_is_accepted_in_two_steps_by_two_switches() {
     stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
     stage.step_to("Accept it");
     stage.code(SELECT);
-    assert!(stage.heard("to confirm"));
+    assert!(stage.heard(phrase!("reply.second_step.*")));
     stage.wait(500);
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "the same switch again does nothing");
@@ -168,7 +168,7 @@ fn a_switch_that_is_held_selects_once() {
     assert!(stage.heard("Accept it"));
     // The switch is held down for three seconds, and the keyboard repeats it.
     stage.code(SELECT);
-    assert!(stage.heard("to confirm"));
+    assert!(stage.heard(phrase!("reply.second_step.*")));
     stage.wait(500);
     for _ in 0..75 {
         stage.code(SELECT);
