@@ -1,8 +1,6 @@
 mod bookkeeping;
 mod going_on;
 
-use hearken_wording::phrase;
-
 use super::*;
 use crate::announce::AnnouncementId;
 use crate::announce::announcement::{AnnouncementKind, Opening, Presentation, Topic, Weight};

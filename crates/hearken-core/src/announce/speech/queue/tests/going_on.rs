@@ -1,5 +1,7 @@
 //! Stopping, continuing at the same sentence, going back.
 
+use hearken_wording::phrase;
+
 use super::*;
 
 /// Returns a sentence of an output.
