@@ -10,7 +10,7 @@
 //! an argument that the phrase file does not have panics, so that no test passes because of a misspelled one.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::fmt::Display;
+use std::fmt::{Debug, Display, Formatter};
 use std::sync::OnceLock;
 
 use regex::Regex;
@@ -24,6 +24,46 @@ macro_rules! phrase {
     };
 }
 
+/// What was said, in lines, in which a test looks for phrases.
+pub trait Transcript {
+    /// Returns the lines, oldest first.
+    fn lines(&self) -> Vec<&str>;
+
+    /// Returns whether a line has certain words.
+    fn heard(&self, words: impl Into<PhrasePattern>) -> bool {
+        let words = words.into();
+        self.lines().iter().any(|line| words.is_in(line))
+    }
+
+    /// Fails with all lines unless one has certain words.
+    #[track_caller]
+    fn assert_heard(&self, words: impl Into<PhrasePattern>) {
+        let words = words.into();
+        assert!(
+            self.heard(words.clone()),
+            "{words:?} not in {:#?}",
+            self.lines()
+        );
+    }
+
+    /// Fails with all lines if one has certain words.
+    #[track_caller]
+    fn assert_not_heard(&self, words: impl Into<PhrasePattern>) {
+        let words = words.into();
+        assert!(
+            !self.heard(words.clone()),
+            "{words:?} in {:#?}",
+            self.lines()
+        );
+    }
+}
+
+impl Transcript for str {
+    fn lines(&self) -> Vec<&str> {
+        vec![self]
+    }
+}
+
 fn phrases() -> &'static Table {
     static PHRASES: OnceLock<Table> = OnceLock::new();
     PHRASES.get_or_init(|| {
@@ -35,7 +75,7 @@ fn phrases() -> &'static Table {
 }
 
 /// A phrase, or literal words, to be found in a text.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct PhrasePattern {
     /// The phrases; one of them is to be found.
     texts: Vec<String>,
@@ -203,6 +243,16 @@ fn closing(text: &str) -> usize {
 /// Returns the expression of words; they may be broken into rows.
 fn literal(words: &str) -> String {
     regex::escape(words).replace(' ', r"[ \n]+")
+}
+
+impl Debug for PhrasePattern {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{:?}", self.texts)?;
+        match self.facts.is_empty() {
+            true => Ok(()),
+            false => write!(out, " with {:?}", self.facts),
+        }
+    }
 }
 
 impl From<&str> for PhrasePattern {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use hearken_wording::{PhrasePattern, phrase};
+use hearken_wording::{Transcript, phrase};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -118,6 +118,12 @@ const PIPE: Options = Options {
 fn english() -> Arc<Phrases> {
     static ENGLISH: std::sync::OnceLock<Arc<Phrases>> = std::sync::OnceLock::new();
     Arc::clone(ENGLISH.get_or_init(|| Arc::new(Phrases::english().unwrap())))
+}
+
+impl Transcript for Stage {
+    fn lines(&self) -> Vec<&str> {
+        self.lines.iter().map(String::as_str).collect()
+    }
 }
 
 impl Stage {
@@ -412,11 +418,6 @@ impl Stage {
         });
     }
 
-    fn heard(&self, words: impl Into<PhrasePattern>) -> bool {
-        let words = words.into();
-        self.lines.iter().any(|line| words.is_in(line))
-    }
-
     fn decision(&self) -> Option<&str> {
         self.sent
             .last()
@@ -458,7 +459,7 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
             .unwrap()
             .starts_with("sub_")
     );
-    assert!(stage.heard(phrase!("reply.accepting.short")));
+    stage.assert_heard(phrase!("reply.accepting.short"));
     stage.link(
         0,
         LinkEvent::Replied {
@@ -466,15 +467,15 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
             outcome: Ok(Receipt::Taken),
         },
     );
-    assert!(stage.heard("Sent."));
+    stage.assert_heard("Sent.");
     stage.event(
         "state.changed",
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     );
-    assert!(stage.heard(phrase!("question.closed.answered", answer = "accept")));
+    stage.assert_heard(phrase!("question.closed.answered", answer = "accept"));
     stage.press('y');
     assert_eq!(stage.sent.len(), 1, "a token is answered once");
-    assert!(stage.heard("Your answer was: accept. Nothing more was sent."));
+    stage.assert_heard("Your answer was: accept. Nothing more was sent.");
 }
 
 proptest! {

@@ -54,11 +54,7 @@ fn an_answer_is_gone_through_by_parts_and_its_code_line_by_line_with_the_indenta
             false => stage.press(c),
         };
         step(&mut stage, 'w');
-        assert!(
-            stage.heard(phrase!("turn", agent = "Mailer", n = 10)),
-            "{:?}",
-            stage.lines
-        );
+        stage.assert_heard(phrase!("turn", agent = "Mailer", n = 10));
         for words in told {
             step(&mut stage, on);
             assert_eq!(last(&stage), words);
@@ -160,10 +156,10 @@ fn an_answer_its_code_and_a_command_are_copied_as_they_were_written() {
     assert!(!stage.heard("z nothing") || stage.copied.len() == 2);
     let mut stage = Stage::new(PIPE);
     stage.type_line("z answer");
-    assert!(stage.heard(phrase!("turn.none")));
+    stage.assert_heard(phrase!("turn.none"));
     stage.chunk("Words. ");
     stage.type_line("z code");
-    assert!(stage.heard(phrase!("copy.no_code")));
+    stage.assert_heard(phrase!("copy.no_code"));
     assert!(stage.copied.is_empty());
 }
 

@@ -128,7 +128,7 @@ fn whoever_leaves_the_full_face_can_read_what_becomes_of_the_questions() {
     stage.ask("rpl_1");
     stage.input(Input::Terminate);
     assert!(stage.farewells.is_empty(), "lines stay where they are");
-    assert!(stage.heard(phrase!("quit.default.reject")));
+    stage.assert_heard(phrase!("quit.default.reject"));
 }
 
 #[test]

@@ -223,19 +223,11 @@ fn keys_take_back_as_lines_do() {
     stage.wait(3000);
     stage.press('n');
     stage.outcome(Err(DeliveryFailure::Kept(Fault::Refused)));
-    assert!(stage.heard("y takes it back"), "{:?}", stage.lines);
+    stage.assert_heard("y takes it back");
     stage.press('n');
-    assert!(
-        stage.heard(phrase!("reply.under_way", answer = "reject")),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.under_way", answer = "reject"));
     stage.press('y');
-    assert!(
-        stage.heard(phrase!("reply.taken_back", answer = "reject")),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.taken_back", answer = "reject"));
     assert_eq!(stage.sent.len(), 1);
     stage.press('y');
     assert_eq!(stage.sent.len(), 1, "it is armed anew");
@@ -266,7 +258,7 @@ fn what_perhaps_arrived_is_not_sent_again_when_it_is_taken_back() {
 fn what_was_only_written_has_perhaps_not_been_read_when_the_connection_is_lost() {
     let mut stage = accepted();
     stage.outcome(Ok(Receipt::Written));
-    assert!(stage.heard("Sent."));
+    stage.assert_heard("Sent.");
     let told = stage.hears(|stage| {
         stage.link(
             0,
@@ -328,7 +320,7 @@ fn leaving_names_the_answer_that_did_not_arrive() {
                 stage.outcome(Err(outcome.clone()));
             }
         }
-        assert!(stage.heard(words), "{:?}", stage.lines);
+        stage.assert_heard(words);
     }
 }
 

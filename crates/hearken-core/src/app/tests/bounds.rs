@@ -46,11 +46,7 @@ fn a_change_of_two_thousand_lines_is_read_from_its_beginning_and_told_as_cut() {
         stage.agent_sends(json!({"jsonrpc": "2.0", "id": 70, "method": "session/request_permission", "params": {
             "sessionId": "s", "toolCall": {"toolCallId": "e", "title": "Edit big.rs", "kind": "edit", "content": diff},
             "options": [option("yes", "allow_once"), option("no", "reject_once")]}}));
-        assert!(
-            stage.heard(phrase!("acp.edit", added = 2000, removed = 2000)),
-            "{:?}",
-            stage.lines
-        );
+        stage.assert_heard(phrase!("acp.edit", added = 2000, removed = 2000));
         assert!(stage.weight() - before < MOST, "{}", stage.weight());
         let mut parts = 0;
         while !stage.heard(phrase!("reading.end")) {
@@ -59,7 +55,7 @@ fn a_change_of_two_thousand_lines_is_read_from_its_beginning_and_told_as_cut() {
             assert!(parts < 2000, "{:?}", stage.lines.last());
         }
         assert!(parts > 20, "{parts}");
-        assert!(stage.heard(phrase!("reading.place", n = 1, count = 1, line = 1)));
+        stage.assert_heard(phrase!("reading.place", n = 1, count = 1, line = 1));
         let cut = "left out here, because there was too much.";
         let told = stage.lines.iter().filter(|line| line.contains(cut)).count();
         assert_eq!(told, 1, "where it is cut, and only there");
@@ -107,7 +103,7 @@ fn an_output_of_five_megabytes_is_read_from_both_ends_and_told_as_cut() {
         }
         assert!(stage.heard("Line 1. line 1 of the output"), "its beginning");
         assert!(stage.heard(&format!("{count} of the output")), "its end");
-        assert!(stage.heard(phrase!("reading.left_out")));
+        stage.assert_heard(phrase!("reading.left_out"));
         assert!(stage.weight() - before < MOST, "{}", stage.weight());
     }
 }

@@ -16,15 +16,11 @@ fn last(stage: &Stage) -> &str {
 fn a_long_confirmation_is_told_in_parts_and_accepted_only_after_its_end() {
     let mut stage = Stage::new(PIPE);
     stage.ask_with("rpl_1", json!({"action": long("then delete it.")}));
-    assert!(
-        stage.heard(phrase!(
-            "question.cut",
-            details = "type d 1 for all of it, in 3 parts"
-        )),
-        "{:?}",
-        stage.lines
-    );
-    assert!(!stage.heard("then delete it"));
+    stage.assert_heard(phrase!(
+        "question.cut",
+        details = "type d 1 for all of it, in 3 parts"
+    ));
+    stage.assert_not_heard("then delete it");
     stage.wait(2500);
     stage.type_line("y 1");
     assert!(last(&stage).contains("Type d 1 for the next part first."));
@@ -75,8 +71,8 @@ fn a_long_clarification_is_told_in_parts_and_answered_only_after_its_end() {
         event["timeout_seconds"] = json!(300);
         event["urgency"] = json!("critical");
         stage.event("awaiting.clarification", event);
-        assert!(stage.heard(phrase!("question.cut")), "{:?}", stage.lines);
-        assert!(!stage.heard("or not at all?"), "{:?}", stage.lines);
+        stage.assert_heard(phrase!("question.cut"));
+        stage.assert_not_heard("or not at all?");
         stage.wait(2500);
         for line in ["a first", "o 1 2", "y 1", "n 1"] {
             stage.type_line(line);
@@ -85,7 +81,7 @@ fn a_long_clarification_is_told_in_parts_and_answered_only_after_its_end() {
         for _ in 0..3 {
             stage.type_line("d 1");
         }
-        assert!(stage.heard("or not at all?"), "{:?}", stage.lines);
+        stage.assert_heard("or not at all?");
         stage.type_line(if stage.heard(phrase!("question.part.choice", n = 2)) {
             "o 1 2"
         } else {
@@ -160,12 +156,8 @@ fn a_warning_and_a_rule_say_that_there_is_more() {
     stage.ask_with("rpl_1", json!({"action": long("then delete it.")}));
     stage.lines.clear();
     stage.wait(160_000);
-    assert!(
-        stage.heard(phrase!("question.warning")),
-        "{:?}",
-        stage.lines
-    );
-    assert!(stage.heard(phrase!("question.cut")), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("question.warning"));
+    stage.assert_heard(phrase!("question.cut"));
 }
 
 #[test]
@@ -176,13 +168,9 @@ fn signs_of_direction_in_a_command_are_named_and_take_two_steps() {
         "rpl_1",
         json!({"action": action, "consequence": "\u{200f}Copied"}),
     );
-    assert!(
-        stage.heard("Run cp [right-to-left isolate]a b[end of isolate] /tmp"),
-        "{:?}",
-        stage.lines
-    );
-    assert!(stage.heard("[right-to-left mark]Copied"));
-    assert!(!stage.heard(phrase!("question.hidden")));
+    stage.assert_heard("Run cp [right-to-left isolate]a b[end of isolate] /tmp");
+    stage.assert_heard("[right-to-left mark]Copied");
+    stage.assert_not_heard(phrase!("question.hidden"));
     let told = stage.app.history().iter().last().unwrap();
     assert!(!told.text().contains(is_direction_sign));
     let asked = stage

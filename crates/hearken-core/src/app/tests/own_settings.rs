@@ -164,11 +164,7 @@ fn a_quiet_source_is_shown_and_each_of_its_agents_can_be_heard_again() {
     assert!(!words(&stage).contains("Agent 1"), "{}", words(&stage));
     assert_eq!(stage.lines.len(), 2, "both are shown");
     stage.type_line("m");
-    assert!(
-        stage.heard(phrase!("mute.off", agent = "Agent 1")),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("mute.off", agent = "Agent 1"));
     let tool = json!({"tool": "look_up", "tool_call_id": "call_1"});
     both(&mut stage, "tool.invoked", &tool);
     assert!(words(&stage).contains("Agent 1"), "{}", words(&stage));

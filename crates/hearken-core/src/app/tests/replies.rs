@@ -60,7 +60,7 @@ fn an_answer_that_can_never_be_sent_leaves_the_question_open() {
             outcome: Err(DeliveryFailure::Refused(fault)),
         },
     );
-    assert!(stage.heard(phrase!("reply.given_up")));
+    stage.assert_heard(phrase!("reply.given_up"));
     stage.wait(3000);
     stage.type_line("n 1");
     assert_eq!(stage.sent.len(), 2);
@@ -153,7 +153,7 @@ fn an_answer_that_never_arrived_is_not_called_settled_by_it() {
         stage.lines
     );
     stage.wait(2000);
-    assert!(stage.heard(phrase!("reply.too_late", answer = "accept")));
+    stage.assert_heard(phrase!("reply.too_late", answer = "accept"));
     assert_eq!(stage.sent.len(), 1);
 }
 
@@ -161,24 +161,12 @@ fn an_answer_that_never_arrived_is_not_called_settled_by_it() {
 fn a_reason_is_read_back_and_a_missing_action_is_told() {
     let mut stage = Stage::new(PIPE);
     stage.ask_with("rpl_1", json!({"action": ""}));
-    assert!(
-        stage.heard(phrase!("question.no_action")),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("question.no_action"));
     stage.wait(3_000);
     stage.type_line("r too dear");
-    assert!(
-        stage.heard(phrase!("reply.rejecting.plain", reason = "too dear")),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.rejecting.plain", reason = "too dear"));
     stage.type_line("t");
-    assert!(
-        stage.heard("Mailer: your answer is with it"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Mailer: your answer is with it");
 }
 
 #[test]
@@ -206,41 +194,25 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
         }],
     );
     stage.link(0, LinkEvent::Connected);
-    assert!(
-        stage.heard(phrase!(
-            "replay.started",
-            source = "run.jsonl",
-            made = "2026-11-20 08:00 UTC"
-        )),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!(
+        "replay.started",
+        source = "run.jsonl",
+        made = "2026-11-20 08:00 UTC"
+    ));
     stage.event("session.started", json!({"summary_normal": "Going."}));
     stage.ask("rpl_1");
-    assert!(
-        stage.heard(phrase!("question.one_way")),
-        "{:?}",
-        stage.lines
-    );
-    assert!(
-        stage.heard(phrase!("question.recorded", n = 1, answer = "reject")),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("question.one_way"));
+    stage.assert_heard(phrase!("question.recorded", n = 1, answer = "reject"));
     stage.wait(5000);
     stage.type_line("y");
     stage.event(
         "state.changed",
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     );
-    assert!(
-        stage.heard(phrase!(
-            "question.closed.answered",
-            n = 1,
-            answer = "reject"
-        )),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!(
+        "question.closed.answered",
+        n = 1,
+        answer = "reject"
+    ));
     assert!(stage.sent.is_empty());
 }

@@ -108,7 +108,7 @@ fn a_muted_agent_is_silent_but_for_what_is_urgent() {
     stage.voiced();
     stage.event("session.started", json!({"summary_normal": "Off we go"}));
     stage.press('m');
-    assert!(stage.heard(phrase!("mute.on", agent = "Mailer")));
+    stage.assert_heard(phrase!("mute.on", agent = "Mailer"));
     stage.speak_all();
     stage.spoken.clear();
     stage.chunk("A long story. ");
@@ -122,7 +122,7 @@ fn a_muted_agent_is_silent_but_for_what_is_urgent() {
     stage.speak_all();
     assert!(stage.said().contains(&"Send rpl 1"), "{:?}", stage.said());
     stage.press('m');
-    assert!(stage.heard(phrase!("mute.off", agent = "Mailer")));
+    stage.assert_heard(phrase!("mute.off", agent = "Mailer"));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn quiet_cuts_what_is_said_and_lets_questions_through() {
         Some(&"Already running when hearken connected.")
     );
     stage.press('k');
-    assert!(stage.heard(phrase!("quiet.on")));
+    stage.assert_heard(phrase!("quiet.on"));
     let id = stage.spoken[0].0;
     stage.input(Input::Voice(VoiceEvent::Cut(id)));
     stage.speak_all();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hearken_wording::{PhrasePattern, phrase};
+use hearken_wording::{Transcript, phrase};
 use serde_json::{Value, json};
 
 use crate::announce::{Announcement, AnswerMethod, Phrases};
@@ -51,6 +51,12 @@ const REPLIES: &str = "/aaep/v1/replies";
 /// Returns the body of a request.
 fn message(call: &HttpCall) -> Value {
     serde_json::from_str(&call.body.as_ref().unwrap().text).unwrap()
+}
+
+impl Transcript for Rig {
+    fn lines(&self) -> Vec<&str> {
+        self.lines.iter().map(String::as_str).collect()
+    }
 }
 
 impl Rig {
@@ -235,11 +241,6 @@ impl Rig {
         found.unwrap()
     }
 
-    fn heard(&self, words: impl Into<PhrasePattern>) -> bool {
-        let words = words.into();
-        self.lines.iter().any(|line| words.is_in(line))
-    }
-
     fn event(&mut self, kind: &str, mut fields: Value) {
         let object = fields.as_object_mut().unwrap();
         for (key, value) in [
@@ -296,16 +297,12 @@ fn the_handshake_comes_first_and_its_subscription_is_followed() {
         })
     );
     rig.link(LinkEvent::Connected);
-    assert!(
-        rig.heard(phrase!(
-            "link.connected",
-            source = "one",
-            how = "by a handshake"
-        )),
-        "{:?}",
-        rig.lines
-    );
-    assert!(!rig.heard("other terms"));
+    rig.assert_heard(phrase!(
+        "link.connected",
+        source = "one",
+        how = "by a handshake"
+    ));
+    rig.assert_not_heard("other terms");
 }
 
 #[test]
@@ -318,11 +315,11 @@ fn a_server_without_a_handshake_is_followed_by_the_plain_pair() {
         assert_eq!(followed.at, Address::Path("/events".into()), "{status}");
         assert_eq!(followed.replies, Some("/messages".into()), "{status}");
         rig.link(LinkEvent::Connected);
-        assert!(rig.heard(phrase!(
+        rig.assert_heard(phrase!(
             "link.connected",
             source = "one",
             how = "without a handshake"
-        )));
+        ));
     }
 }
 
@@ -361,7 +358,7 @@ fn each_refusal_has_its_words_and_its_wait() {
         assert_eq!(fault.is_final(), code != RejectionCode::RateLimit);
         let words = rig.app.cx.fault_words(&fault);
         assert!(words.len() > 20 && !words.contains("rejected."), "{words}");
-        assert!(rig.heard("one says: not today"));
+        rig.assert_heard("one says: not today");
         // A waiting time from the producer is respected, whatever the code.
         let mut rig = Rig::new(TransportKind::EventStream);
         let (request, _) = rig.subscribing();
@@ -507,10 +504,10 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
         };
         let left = json!([addresses[0], addresses[1], addresses[3]]);
         assert_eq!(asked["capabilities"]["supported_extensions"], left);
-        assert!(rig.heard(phrase!(
+        rig.assert_heard(phrase!(
             "link.extension_left_out",
             extension = "https://c.example/medai/context/v1"
-        )));
+        ));
     }
     // With only one left there is nothing to resolve, so it is a refusal.
     config.handshake.extensions.truncate(1);

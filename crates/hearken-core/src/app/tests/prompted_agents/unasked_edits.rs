@@ -27,11 +27,7 @@ fn it_is_said_once_for_each_agent_at_its_first_change() {
     run(&mut stage, 0, "2", "touch a.txt", "failed");
     assert_eq!(notices(&stage), 0, "{:?}", stage.lines);
     run(&mut stage, 0, "3", "touch a.txt", "completed");
-    assert!(
-        stage.heard(phrase!("oversight.unasked.*", agent = "Fox 0")),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("oversight.unasked.*", agent = "Fox 0"));
     run(&mut stage, 0, "4", "rm a.txt", "completed");
     assert_eq!(notices(&stage), 1);
     run(&mut stage, 1, "1", "echo hello > b.txt", "completed");

@@ -132,21 +132,17 @@ fn the_action_is_named_again_where_it_is_not_obvious_what_is_confirmed() {
     asked(&mut stage, "a");
     asked(&mut stage, "b");
     press(&mut stage, 'y');
-    assert!(stage.heard("confirm: Send a"), "{:?}", stage.lines);
+    stage.assert_heard("confirm: Send a");
     // It is the only one, but something is said between the two steps, so it is named when the answer is read
     // back.
     let mut stage = Stage::with(VOICE, Config::default());
     stage.voiced();
     asked(&mut stage, "a");
     press(&mut stage, 'y');
-    assert!(
-        stage.heard(phrase!("reply.second_step.keys.short")),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.second_step.keys.short"));
     asked(&mut stage, "b");
     press(&mut stage, 'c');
     assert_eq!(stage.decision(), Some("accept"));
     let named = "Accepting question 1: Send a";
-    assert!(stage.heard(named), "{:?}", stage.lines);
+    stage.assert_heard(named);
 }

@@ -21,7 +21,7 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
     let text = consent(body["capabilities"].clone()).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(!rig.heard(phrase!("anomaly.undecodable.*")) && !rig.heard("other terms"));
-    assert!(rig.heard(phrase!("link.way_handshake", source = "one")));
+    rig.assert_heard(phrase!("link.way_handshake", source = "one"));
     line(&mut rig, "v");
     let sent = rig.take();
     assert!(
@@ -81,7 +81,7 @@ fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
         link: LINK,
         order: LinkOrder::Close
     }));
-    assert!(!rig.heard("Off we go"), "{:?}", rig.lines);
+    rig.assert_not_heard("Off we go");
 }
 
 #[test]
@@ -95,11 +95,7 @@ fn a_refusal_on_one_connection_ends_the_link() {
         link: LINK,
         order: LinkOrder::Close
     }));
-    assert!(
-        rig.heard(phrase!("rejected.authorization_denied")),
-        "{:?}",
-        rig.lines
-    );
+    rig.assert_heard(phrase!("rejected.authorization_denied"));
 }
 
 #[test]
@@ -132,24 +128,16 @@ fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     let started = event("session.started", "Off we go");
     let text = format!("\u{feff}{}{started}", consent(json!({"x": 1})));
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert!(
-        rig.heard(phrase!("link.way_handshake", source = "one")),
-        "{:?}",
-        rig.lines
-    );
-    assert!(rig.heard("Off we go"), "{:?}", rig.lines);
+    rig.assert_heard(phrase!("link.way_handshake", source = "one"));
+    rig.assert_heard("Off we go");
     // A list of events instead of a consent.
     let mut rig = Rig::new(TransportKind::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = format!("[{started}]");
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert!(rig.heard("Off we go"), "{:?}", rig.lines);
-    assert!(
-        !rig.heard(phrase!("link.way_handshake", source = "one")),
-        "{:?}",
-        rig.lines
-    );
+    rig.assert_heard("Off we go");
+    rig.assert_not_heard(phrase!("link.way_handshake", source = "one"));
 }
 
 fn event(name: &str, summary: &str) -> Value {
@@ -202,20 +190,12 @@ fn the_end_of_a_subscription_decides_its_questions_and_is_followed_by_a_new_one(
     assert_eq!(requests(&mut rig), 0);
     let text = close(consent(json!({}))["subscription_id"].as_str().unwrap());
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert!(
-        rig.heard(phrase!("link.closed.again", source = "one", text = "Bye")),
-        "{:?}",
-        rig.lines
-    );
-    assert!(
-        rig.heard(phrase!(
-            "question.closed.unsubscribed",
-            n = 1,
-            default = "Without an answer the agent takes it as rejected"
-        )),
-        "{:?}",
-        rig.lines
-    );
+    rig.assert_heard(phrase!("link.closed.again", source = "one", text = "Bye"));
+    rig.assert_heard(phrase!(
+        "question.closed.unsubscribed",
+        n = 1,
+        default = "Without an answer the agent takes it as rejected"
+    ));
     assert_eq!(requests(&mut rig), 1);
     let text = consent(json!({})).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
@@ -238,11 +218,7 @@ fn a_rejected_change_ends_the_subscription_and_a_new_one_is_asked_for_on_the_old
         "{:?}",
         rig.lines
     );
-    assert!(
-        rig.heard(phrase!("question.closed.unsubscribed", n = 1)),
-        "{:?}",
-        rig.lines
-    );
+    rig.assert_heard(phrase!("question.closed.unsubscribed", n = 1));
     let asked = rig.take().into_iter().find_map(|wish| match wish {
         Effect::Link {
             order: LinkOrder::Send { body, .. },
