@@ -467,6 +467,27 @@ fn how_a_panic_ends_is_settled_before_anything_can() {
     assert!(begins.trim_start().starts_with("runtime::end_on_panic();"));
 }
 
+/// The program words phrases by `announce`; what finds them in its words is for tests.
+#[test]
+fn only_tests_depend_on_the_crate_that_finds_phrases() {
+    let mut manifests = vec![PathBuf::from("Cargo.toml")];
+    let crates = fs::read_dir("crates").unwrap();
+    manifests.extend(crates.map(|entry| entry.unwrap().path().join("Cargo.toml")));
+    let mut uses = 0;
+    for path in manifests {
+        let manifest = fs::read_to_string(&path).unwrap();
+        for section in manifest.split("\n[").skip(1) {
+            let is_there = section.contains("\nhearken-wording");
+            let is_allowed = ["dev-dependencies]", "workspace.dependencies]"]
+                .iter()
+                .any(|name| section.starts_with(name));
+            assert!(!is_there || is_allowed, "{}: {section}", path.display());
+            uses += usize::from(is_there);
+        }
+    }
+    assert!(uses > 1, "{uses}");
+}
+
 /// Each system's room has the same files, apart from the one with `unsafe`.
 #[test]
 fn each_system_has_the_same_files() {

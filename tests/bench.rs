@@ -4,6 +4,7 @@ use std::process::{Command, Stdio};
 #[cfg(unix)]
 use std::time::Instant;
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use crate::support::child::command;
@@ -121,7 +122,7 @@ fn an_interrupt_ends_it_and_leaves_neither_a_child_nor_a_file() {
     let mut call = command(&["bench", "--sessions", "1", "--events", "1000000"]);
     let mut bench = Hearken::spawn(call.env("TMPDIR", folder.path()));
     bench.wait("a start", |line| {
-        line.contains("Measuring with 1000000 events")
+        phrase!("bench.begins", events = 1000000).is_in(line)
     });
     bench.signal(rustix::process::Signal::INT);
     let (code, errors, lines) = bench.exit();

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 
 use hearken::demo::{DemoSettings, ServedDemo, serve};
 use hearken::producer::Producer;
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use crate::run::AgentFolder;
@@ -60,7 +61,7 @@ impl DemoBridge {
         std::fs::write(&settings, format!("[questions]\nuser = \"{person}\"\n")).unwrap();
         let mut call = command(&["watch", source, "--face", "json", "--voice", "none"]);
         let mut watcher = Hearken::spawn(call.arg("--config").arg(settings));
-        watcher.announced("connection", "Connected");
+        watcher.announced("connection", phrase!("link.connected.*"));
         watcher
     }
 
@@ -71,7 +72,7 @@ impl DemoBridge {
         let bridge = [program(), "bridge".into(), source.into()];
         call.args(bridge).args(["--serve", "-", "--name", "near"]);
         let mut watcher = Hearken::spawn(&mut call);
-        watcher.announced("connection", "Connected");
+        watcher.announced("connection", phrase!("link.connected.*"));
         watcher
     }
 
@@ -98,14 +99,14 @@ fn a_question_is_answered_on_another_machine() {
     with(|bridged| {
         let mut watcher = bridged.watch_through_pipes();
         bridged.running.agents().start("email").unwrap();
-        watcher.announced("confirmation", "Question 1");
+        watcher.announced("confirmation", phrase!("question.head", n = 1));
         watcher.say("y 1");
-        watcher.announced("reply", "to confirm");
+        watcher.announced("reply", phrase!("reply.second_step.*"));
         assert_eq!(bridged.producer.replies().len(), 0);
         watcher.say("c 1");
-        watcher.announced("reply", "Accepting");
+        watcher.announced("reply", phrase!("reply.accepting.*"));
         watcher.announced("tool_completed", "is sent");
-        watcher.announced("session_completed", "Finished");
+        watcher.announced("session_completed", phrase!("session.completed.*"));
         let replies = bridged.producer.replies();
         assert_eq!(replies.len(), 1);
         assert_eq!(replies[0].message["decision"], "accept");
@@ -119,11 +120,14 @@ fn the_first_answer_wins_and_the_others_hear_who_gave_it() {
         let websocket = format!("ws://{}/aaep/v1/ws", bridged.address);
         let mut ben = bridged.watch("ben", &websocket);
         bridged.running.agents().start("email").unwrap();
-        anna.announced("confirmation", "Question 1");
-        ben.announced("confirmation", "Question 1");
+        anna.announced("confirmation", phrase!("question.head", n = 1));
+        ben.announced("confirmation", phrase!("question.head", n = 1));
         anna.say("r not now");
-        anna.announced("reply", "Rejecting");
-        ben.announced("confirmation", "anna rejected question 1.");
+        anna.announced("reply", phrase!("reply.rejecting.*"));
+        ben.announced(
+            "confirmation",
+            phrase!("question.closed.by.rejected", by = "anna", n = 1),
+        );
         ben.announced("session_completed", "Nothing was sent");
         let replies = bridged.producer.replies();
         assert_eq!(replies.len(), 1);
@@ -137,15 +141,15 @@ fn a_watcher_that_comes_late_is_asked_and_one_that_goes_decides_nothing() {
     with(|bridged| {
         let mut anna = bridged.watch("anna", &bridged.url());
         bridged.running.agents().start("email").unwrap();
-        anna.announced("confirmation", "Question 1");
+        anna.announced("confirmation", phrase!("question.head", n = 1));
         drop(anna);
         let mut ben = bridged.watch("ben", &bridged.url());
-        ben.announced("confirmation", "Question 1");
+        ben.announced("confirmation", phrase!("question.head", n = 1));
         assert_eq!(bridged.producer.replies().len(), 0);
         assert_eq!(bridged.producer.open_questions(), 1);
         ben.say("n 1");
-        ben.announced("reply", "Rejecting");
-        ben.announced("output", "You rejected");
+        ben.announced("reply", phrase!("reply.rejecting.*"));
+        ben.announced("output", phrase!("output.after_rejection"));
         assert_eq!(bridged.producer.replies().len(), 1);
     });
 }
@@ -178,7 +182,7 @@ fn questions_that_nobody_who_comes_later_is_told_of_are_reported_at_both_ends() 
             "Too many questions are open: 1 is heard only by those who were there."
         );
         let mut late = bridged.watch("late", &bridged.url());
-        late.announced("connection", "More questions are open on build-3");
+        late.announced("connection", phrase!("bridge.forgets", host = "build-3"));
     });
 }
 
@@ -188,11 +192,11 @@ fn a_subscriber_that_knows_only_aaep_follows_and_answers() {
         let url = bridged.url();
         let mut call = command(&["watch", &url, "--face", "json", "--voice", "none"]);
         let mut watcher = Hearken::spawn(call.arg("--plain-pair"));
-        watcher.announced("connection", "Connected");
+        watcher.announced("connection", phrase!("link.connected.*"));
         bridged.running.agents().start("email").unwrap();
-        watcher.announced("confirmation", "Question 1");
+        watcher.announced("confirmation", phrase!("question.head", n = 1));
         watcher.say("n 1");
-        watcher.announced("output", "You rejected");
+        watcher.announced("output", phrase!("output.after_rejection"));
         assert_eq!(bridged.producer.replies().len(), 1);
     });
 }
@@ -202,9 +206,9 @@ fn a_bridge_that_is_killed_leaves_its_question_perhaps_decided() {
     with(|bridged| {
         let mut watcher = bridged.watch("anna", &bridged.url());
         bridged.running.agents().start("email").unwrap();
-        watcher.announced("confirmation", "Question 1");
+        watcher.announced("confirmation", phrase!("question.head", n = 1));
         bridged.bridge.kill();
-        watcher.announced("confirmation", "may already be decided");
+        watcher.announced("confirmation", phrase!("question.unsure"));
         watcher.say("y 1");
         watcher.announced("reply", "may already be decided");
         assert_eq!(bridged.producer.replies().len(), 0);
@@ -218,10 +222,10 @@ fn a_bridge_that_ends_says_what_becomes_of_its_question() {
         let socket = bridged.folder.path().join("bridge.sock");
         let mut watcher = bridged.watch("anna", &format!("unix:{}", socket.display()));
         bridged.running.agents().start("email").unwrap();
-        watcher.announced("confirmation", "Question 1");
+        watcher.announced("confirmation", phrase!("question.head", n = 1));
         bridged.bridge.signal(rustix::process::Signal::INT);
         watcher.announced("connection", "goes on without an answer");
-        watcher.announced("confirmation", "may already be decided");
+        watcher.announced("confirmation", phrase!("question.unsure"));
         assert_eq!(bridged.producer.replies().len(), 0);
     });
 }
@@ -319,7 +323,7 @@ fn a_token_is_wanted_where_one_is_set() {
     assert!(lines.iter().any(|line| line.contains("401")), "{lines:?}");
     let mut call = command(&watch);
     let mut watcher = Hearken::spawn(call.args(["--token-file", token]));
-    watcher.announced("connection", "Connected");
+    watcher.announced("connection", phrase!("link.connected.*"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use hearken::producer::PostVerdict;
+use hearken_wording::phrase;
 
 use crate::support::pty_terminal::Terminal;
 use crate::support::{with_demo, within};
@@ -104,7 +105,7 @@ fn answer(terminal: &mut Terminal, keys: &[&str], answered: impl Fn() -> bool) {
         }
         let screen = terminal.screen();
         let left_open = !screen.contains("? help");
-        let late = screen.contains("Not yet") || left_open;
+        let late = phrase!("reply.not_yet").is_in(&screen) || left_open;
         assert!(late, "nothing came of it:\n{screen}");
         assert!(Instant::now() < until, "it is never armed:\n{screen}");
         if left_open {

@@ -4,6 +4,7 @@
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use crate::support::child::{Hearken, command};
@@ -98,7 +99,7 @@ fn a_permission_is_asked_accepted_in_two_steps_and_rejected_with_a_reason() {
         json!({"source": "startup", "model": "m"}),
     ));
     hearken.wait("the beginning", |line| {
-        line.contains("Claude Code begins in a.")
+        phrase!("claude.begins", agent = "Claude Code", folder = "a").is_in(line)
     });
     place.says(&prompted("a"));
     place.says(&calls("a", "PreToolUse", "x.txt"));
@@ -106,7 +107,12 @@ fn a_permission_is_asked_accepted_in_two_steps_and_rejected_with_a_reason() {
     hearken.wait("the command", |line| line.contains("touch x.txt"));
     let keys = hearken.wait("the keys", |line| line.contains("y 1"));
     assert!(
-        keys.contains("allow, and for this conversation work in the mode acceptEdits, which may act without asking"),
+        phrase!(
+            "claude.option.free_mode",
+            place = "for this conversation",
+            what = "acceptEdits"
+        )
+        .is_in(&keys),
         "{keys}"
     );
     hearken.say("y 1");
@@ -176,7 +182,7 @@ fn what_a_tool_server_asks_is_filled_in_or_handed_back() {
         json!({"hookEventName": "Elicitation", "action": "accept", "content": {"port": 8080}})
     );
     hearken.wait("that it has it", |line| {
-        line.contains("The agent has the form.")
+        phrase!("acp.form.sent").is_in(line)
     });
 
     let hook = place.hook(&form("And then?"));
@@ -224,9 +230,7 @@ fn what_was_decided_in_its_own_terminal_or_given_up_there_is_told() {
     hearken.wait("the question", |line| line.contains("y 2"));
     hook.kill().unwrap();
     hook.wait().unwrap();
-    hearken.wait("that", |line| {
-        line.contains("waits for no answer from here any more")
-    });
+    hearken.wait("that", |line| phrase!("claude.given_up").is_in(line));
     hearken.say("y 2");
     hearken.wait("that nothing is open", |line| line.contains("hearken:"));
     hearken.say("q");
@@ -247,9 +251,7 @@ fn a_hearken_that_is_left_or_killed_while_a_hook_waits_decides_nothing() {
                 // A person who asks to leave learns what happens to the question.
                 hearken.say("q");
                 hearken.wait("what becomes of it", |line| {
-                    line.contains(
-                        "Question 1 stays open; its agent asks it in its own program, too.",
-                    )
+                    phrase!("quit.default.open", n = 1).is_in(line)
                 });
                 #[cfg(unix)]
                 hearken.signal(rustix::process::Signal::TERM);
@@ -328,10 +330,7 @@ fn the_door_is_the_persons_alone_and_a_second_hearken_says_that_it_is_taken() {
         .unwrap();
     assert_eq!(second.status.code(), Some(2));
     let errors = String::from_utf8(second.stderr).unwrap();
-    assert!(
-        errors.contains("another hearken listens to hooks already"),
-        "{errors}"
-    );
+    assert!(phrase!("call.hooks.taken").is_in(&errors), "{errors}");
     hearken.say("q");
     let (_, _, seen) = hearken.exit();
     assert!(!door.exists(), "it is taken away");
@@ -358,7 +357,7 @@ fn hooks_are_shown_and_agreed_to_before_they_are_written() {
     let (code, told) = run(&["hooks", "install", "claude"]);
     assert_eq!(code, Some(2));
     assert!(
-        told.contains("hooks will be written into") && told.contains("add --yes"),
+        phrase!("hooks.in.plan").is_in(&told) && phrase!("call.hooks.yes").is_in(&told),
         "{told}"
     );
     assert!(!file.exists());
@@ -395,7 +394,7 @@ fn hooks_are_shown_and_agreed_to_before_they_are_written() {
     let (code, told) = run(&["hooks", "install", "--yes"]);
     assert_eq!(code, Some(2));
     assert!(
-        told.contains("is not valid JSON") && told.contains("line 1"),
+        phrase!("call.hooks.no_json").is_in(&told) && told.contains("line 1"),
         "{told}"
     );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "{ broken");
@@ -478,7 +477,7 @@ fn each_event_of_claude_code_is_known_and_another_is_skipped_and_counted() {
     ];
     let mut command = command(&arguments);
     let mut hearken = Hearken::spawn(command.env(STATE, place.path()));
-    hearken.announced("connection", "Connected");
+    hearken.announced("connection", phrase!("link.connected.*"));
     for (event, more) in other_events() {
         place.says(&message("a", event, more));
     }

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use crate::support::child::{Hearken, command};
@@ -134,7 +135,11 @@ fn a_dead_port_is_tried_again_and_told_once() {
     let url = dead();
     let mut child = Hearken::watch(&url, "linear", &["--until", "idle:2"]);
     child.wait("the fault", |line| {
-        line.contains("can't be reached: nobody answers at that address. It is tried again")
+        phrase!(
+            "link.unreachable",
+            reason = "nobody answers at that address"
+        )
+        .is_in(line)
     });
     child.say("q");
     let (code, _, lines) = child.exit();
@@ -344,11 +349,11 @@ fn the_demo_serves_others_and_two_sources_are_followed_at_once() {
             .unwrap();
         url.trim_end_matches('.').to_owned()
     };
-    let one = address(first.wait("an address", |line| line.contains("Serving the demo at")));
-    let two = address(second.wait("an address", |line| line.contains("Serving the demo at")));
+    let one = address(first.wait("an address", |line| phrase!("serve.at").is_in(line)));
+    let two = address(second.wait("an address", |line| phrase!("serve.at").is_in(line)));
     let mut child = Hearken::start(&["watch", &one, &two, "--face", "json", "--voice", "none"]);
-    child.announced("connection", "Connected");
-    child.announced("connection", "Connected");
+    child.announced("connection", phrase!("link.connected.*"));
+    child.announced("connection", phrase!("link.connected.*"));
     for (url, scenario) in [(&one, "tool"), (&two, "handoff")] {
         let mut stream = std::net::TcpStream::connect(url.trim_start_matches("http://")).unwrap();
         let body = format!("{{\"scenario\": \"{scenario}\"}}");
@@ -547,13 +552,15 @@ fn a_script_answers_the_demo_by_rules_and_is_told_what_it_left_open() {
         ]);
         within("subscriber", producer.until_subscribed(1)).await;
         agents.start("question").unwrap();
-        child.announced("confirmation", "Your rule tidy accepts question 1");
+        let words = phrase!("policy.accepts", rule = "tidy", n = 1);
+        child.announced("confirmation", words);
         child.announced("session_completed", "");
         agents.start("email").unwrap();
-        let told = child.announced("confirmation", "No rule of --answers answers question 2");
+        let told = child.announced("confirmation", phrase!("answers.none", n = 2));
         assert_eq!(told["question"], 2);
         // A line only answers what was shown before it was written.
-        child.announced("confirmation", "Question 2 from Mail Assistant");
+        let words = phrase!("question.head", n = 2, agent = "Mail Assistant");
+        child.announced("confirmation", words);
         child.say("n 2");
         child.announced("session_completed", "");
         child.say("q");

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use hearken::inspect::{Checker, ReportItem, Summary};
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use super::child::Hearken;
@@ -441,13 +442,13 @@ fn capture(program: &str, message: &str, answer: Option<&str>) -> String {
         "json",
         &["--until", "ended", "--record", &file],
     );
-    hearken.announced("connection", "Connected");
+    hearken.announced("connection", phrase!("link.connected.*"));
     peer.ask(message);
     match answer {
         Some("accept") => {
             hearken.announced("confirmation", "send_email");
             hearken.say("y 1");
-            hearken.announced("reply", "to confirm");
+            hearken.announced("reply", phrase!("reply.second_step.*"));
             hearken.say("c 1");
         }
         Some(_) => {

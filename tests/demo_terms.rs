@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use crate::support::child::Hearken;
@@ -11,7 +12,7 @@ use crate::support::child::Hearken;
 /// Starts the demo's server, and returns it with its first line.
 fn serve(arguments: &[&str]) -> (Hearken, String) {
     let mut server = Hearken::start(&[&["demo"], arguments].concat());
-    let line = server.wait("the demo", |line| line.contains("Serving the demo at"));
+    let line = server.wait("the demo", |line| phrase!("serve.at").is_in(line));
     (server, line)
 }
 
@@ -90,8 +91,8 @@ fn two_with_different_terms_get_different_streams_the_rate_is_kept_and_what_is_u
     let mut all = follow(&[&url], "", folder.path(), "all");
     let slow_terms = "[handshake]\nmax_events_per_second = 1\nexclude = [\"aaep:agent.tool.*\"]\n";
     let mut slow = follow(&[&url], slow_terms, folder.path(), "slow");
-    all.announced("connection", "by a handshake");
-    slow.announced("connection", "by a handshake");
+    all.announced("connection", phrase!("link.handshake"));
+    slow.announced("connection", phrase!("link.handshake"));
     play(&url, "email");
     all.announced("confirmation", "");
     slow.announced("confirmation", "");
@@ -152,9 +153,12 @@ fn answered(mut child: Hearken, shaken: &str) {
     child.announced("connection", shaken);
     child.announced("confirmation", "");
     child.say("y 1");
-    child.announced("reply", "to confirm");
+    child.announced("reply", phrase!("reply.second_step.*"));
     child.say("c 1");
-    child.announced("confirmation", "settled. Your answer was: accept");
+    child.announced(
+        "confirmation",
+        phrase!("question.closed.answered", answer = "accept"),
+    );
     child.announced("session_completed", "");
     let (code, errors, _) = child.exit();
     assert_eq!((code, errors.as_str()), (0, ""));

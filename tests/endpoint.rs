@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use crate::support::PATIENCE;
@@ -114,7 +115,7 @@ fn each_prompt_is_one_run_and_none_is_posted_twice() {
     let mut hearken = endpoint.hearken(&["--prompt", "hello"]);
     hearken.announced("session_started", "helper started");
     hearken.announced("output", "It is done.");
-    hearken.announced("session_completed", "Finished");
+    hearken.announced("session_completed", phrase!("session.completed.*"));
     let first = endpoint.post();
     for (words, kind, told) in [
         (
@@ -145,7 +146,7 @@ fn each_prompt_is_one_run_and_none_is_posted_twice() {
         "a run was posted again"
     );
     hearken.say("> go on");
-    hearken.announced("session_completed", "Finished");
+    hearken.announced("session_completed", phrase!("session.completed.*"));
     let last = endpoint.post();
     assert_eq!(last["threadId"], first["threadId"]);
     let said = last["messages"].to_string();
@@ -161,32 +162,29 @@ fn each_prompt_is_one_run_and_none_is_posted_twice() {
 fn an_interrupt_is_answered_by_the_next_run_and_a_run_is_left() {
     let endpoint = Endpoint::new();
     let mut hearken = endpoint.hearken(&[]);
-    hearken.announced("connection", "Ready for a prompt.");
+    hearken.announced("connection", phrase!("agui.ready"));
     hearken.say("> ask");
     hearken.announced("confirmation", "touch (path: a.txt)");
     endpoint.post();
     hearken.say("y 1");
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     assert!(
         endpoint.posts.try_recv().is_err(),
         "nothing is answered yet"
     );
     hearken.say("c 1");
-    hearken.announced("session_completed", "Finished");
+    hearken.announced("session_completed", phrase!("session.completed.*"));
     let wanted = json!([{"interruptId": "i", "status": "resolved", "payload": {"approved": true}}]);
     assert_eq!(endpoint.post()["resume"], wanted);
     hearken.say("> wait");
     hearken.announced("output", "Sentence 3 stands here.");
     hearken.say("stop");
-    hearken.announced("reply", "once more");
+    hearken.announced("reply", phrase!("stop_turn.first.*"));
     hearken.say("stop");
-    hearken.announced("reply", "can't be stopped from here");
-    hearken.announced(
-        "session_cancelled",
-        "Whether the agent goes on is not known.",
-    );
+    hearken.announced("reply", phrase!("agui.left"));
+    hearken.announced("session_cancelled", phrase!("agui.end.left"));
     hearken.say("> hello");
-    hearken.announced("session_completed", "Finished");
+    hearken.announced("session_completed", phrase!("session.completed.*"));
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
 }

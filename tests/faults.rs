@@ -21,6 +21,7 @@ mod websocket_faults;
 
 use std::time::Duration;
 
+use hearken_wording::phrase;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -405,16 +406,10 @@ fn the_token_goes_to_the_servers_own_origin_and_nowhere_else() {
 fn outlives(child: &mut Hearken, break_off: impl FnOnce()) {
     child.announced("confirmation", "Send the letter");
     break_off();
-    child.announced("connection", "is lost");
-    child.announced(
-        "confirmation",
-        "The connection was lost with question 1 open",
-    );
-    child.announced("connection", "is back");
-    child.announced(
-        "confirmation",
-        "Question 1 can be answered again, and may already be decided",
-    );
+    child.announced("connection", phrase!("link.lost"));
+    child.announced("confirmation", phrase!("question.unsure", n = 1));
+    child.announced("connection", phrase!("link.back"));
+    child.announced("confirmation", phrase!("question.again.perhaps", n = 1));
     child.say("n 1");
     child.announced("session_completed", "Planner is done.");
     let asked = |line: &&String| line.contains("If accepted: It leaves.");

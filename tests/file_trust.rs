@@ -8,6 +8,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use hearken_wording::phrase;
+
 use crate::support::child::command;
 
 /// Runs hearken, and returns its exit code and its standard error.
@@ -103,8 +105,7 @@ fn a_file_of_another_user_is_refused_with_the_remedy() {
         path.to_str().unwrap(),
     ]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("it belongs to another user"), "{said}");
-    assert!(said.contains("run chown to make it yours"), "{said}");
+    assert!(phrase!("call.file.owner").is_in(&said), "{said}");
 }
 
 #[test]
@@ -128,6 +129,6 @@ fn no_socket_and_no_door_is_put_where_others_may_write() {
         .output()
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("run: chmod 700 "), "{said}");
+    assert!(phrase!("call.folder.shared").is_in(&said), "{said}");
     assert_eq!(output.status.code(), Some(2), "{said}");
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use crate::support::PATIENCE;
@@ -266,7 +267,7 @@ fn a_file_at_its_largest_size_is_told_and_is_no_death() {
     assert_eq!(status.code(), Some(0), "{errors}");
     let told = lines
         .lines()
-        .filter(|line| line.contains("The recording stopped: "))
+        .filter(|line| phrase!("record.failed").is_in(line))
         .count();
     assert_eq!(told, 1, "{lines}{errors}");
     let words = lines.matches("Some words of it.").count();
@@ -282,5 +283,5 @@ fn a_file_at_its_largest_size_is_told_and_is_no_death() {
     let Output { status, stderr, .. } = limited(&watch(&path)).stdout(out).output().unwrap();
     let errors = String::from_utf8_lossy(&stderr);
     assert_eq!(status.code(), Some(1), "{errors}");
-    assert!(errors.contains("the output can't be written: "), "{errors}");
+    assert!(phrase!("call.output").is_in(&errors), "{errors}");
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use crate::support::child::{Hearken, command};
@@ -148,7 +149,7 @@ fn help_and_faults_of_a_call_speak_the_persons_language() {
 fn a_served_demo_logs_who_comes_and_what_is_answered() {
     let arguments = ["demo", "--serve", "127.0.0.1:0", "--scenario", "question"];
     let mut served = Hearken::start(&arguments);
-    let line = served.wait("an address", |line| line.contains("Serving the demo at"));
+    let line = served.wait("an address", |line| phrase!("serve.at").is_in(line));
     let url = line
         .split_whitespace()
         .find(|word| word.starts_with("http://"));

@@ -2,6 +2,7 @@
 //! question, its answer, a connection that breaks and is resumed, a server that dies and returns without
 //! its memory, other terms, a farewell.
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use crate::support::child::Hearken;
@@ -72,8 +73,8 @@ fn server_sent_events_with_a_handshake() {
     );
     assert!(!first.head.contains("last-event-id"), "{}", first.head);
     let mut events = first.stream();
-    child.announced("connection", "at most 3 messages a second, not 50");
-    child.announced("connection", "by a handshake");
+    child.announced("connection", phrase!("terms.rate", honored = 3, asked = 50));
+    child.announced("connection", phrase!("link.handshake"));
 
     // Events, a question, its answer.
     let started = json!({"summary_normal": "Planner is here."});
@@ -84,7 +85,7 @@ fn server_sent_events_with_a_handshake() {
 
     // The connection breaks: the same subscription resumes after the last event.
     drop(events);
-    child.announced("connection", "is lost");
+    child.announced("connection", phrase!("link.lost"));
     let again = server.events("sub_1");
     assert!(
         again.head.contains("last-event-id: evt_11\r\n"),
@@ -92,7 +93,7 @@ fn server_sent_events_with_a_handshake() {
         again.head
     );
     let mut events = again.stream();
-    child.announced("connection", "is back");
+    child.announced("connection", phrase!("link.back"));
     // A repeated event is not announced again: the next announcement is the new question.
     events.send(&started);
     ask(&server, &mut events, &mut child, "sub_1", (20, 2));
@@ -100,7 +101,7 @@ fn server_sent_events_with_a_handshake() {
     // The server dies, and returns without its memory: a new handshake.
     let at = server.die();
     drop(events);
-    child.announced("connection", "is lost");
+    child.announced("connection", phrase!("link.lost"));
     let server = HandshakeServer::at(&at.to_string());
     server
         .events("sub_1")
@@ -108,7 +109,7 @@ fn server_sent_events_with_a_handshake() {
     let request = server.agree("sub_2");
     assert_eq!(request["type"], "subscription.request");
     let mut events = server.events("sub_2").stream();
-    child.announced("connection", "is back");
+    child.announced("connection", phrase!("link.back"));
     ask(&server, &mut events, &mut child, "sub_2", (30, 3));
 
     // Other terms during the session.

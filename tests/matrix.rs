@@ -7,6 +7,7 @@ use std::net::{TcpListener, TcpStream};
 #[cfg(unix)]
 use std::os::unix::net::{UnixListener, UnixStream};
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
@@ -557,7 +558,7 @@ fn leave_a_program() {
     ));
     child.wait("the session", |line| line.contains("Planner is here."));
     child.say("x");
-    child.wait("the warning", |line| line.contains("ends the program"));
+    child.wait("the warning", |line| phrase!("leave.program").is_in(line));
     child.say("x");
     peer.left();
     let (code, ..) = child.exit();

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use crate::support::PATIENCE;
@@ -105,7 +106,7 @@ impl ScriptedAgent {
 fn watch(place: &HooksFolder) -> Hearken {
     let mut command = command(&["watch", "hooks", "--face", "json", "--voice", "none"]);
     let mut hearken = Hearken::spawn(command.env(STATE, place.path()));
-    hearken.announced("connection", "Connected");
+    hearken.announced("connection", phrase!("link.connected.*"));
     hearken
 }
 
@@ -158,7 +159,7 @@ fn an_agent_speaks_and_asks_by_its_tools_and_each_answer_is_the_result() {
     hearken.say("> run the tests");
     hearken.announced("reply", "can't be told what to do");
     agent.leaves();
-    hearken.announced("session_completed", "It has left.");
+    hearken.announced("session_completed", phrase!("mcp.leaves"));
     hearken.say("q");
     let (code, errors, seen) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
@@ -180,7 +181,7 @@ fn a_cancelled_question_is_taken_back_and_one_that_is_left_open_ends_with_hearke
     hearken.announced("clarification", "Still?");
     agent.says(json!({"method": "notifications/cancelled", "params": {"requestId": id}}));
     hearken.wait("that it is over", |line| {
-        line.contains("took question 1 back")
+        phrase!("question.closed.taken_back", n = 1).is_in(line)
     });
     let id = agent.calls("ask", json!({"question": "And now?"}));
     hearken.announced("clarification", "And now?");
@@ -199,10 +200,10 @@ fn a_prompt_goes_over_the_channel_and_a_relayed_permission_is_decided() {
     let place = HooksFolder::new();
     let mut hearken = watch(&place);
     let mut agent = ScriptedAgent::start(&place, &["--channel"]);
-    hearken.announced("connection", "can be told what to do from here");
+    hearken.announced("connection", phrase!("mcp.channel"));
     for prompt in ["run the tests", "then stop"] {
         hearken.say(&format!("> {prompt}"));
-        hearken.announced("reply", "which confirms nothing");
+        hearken.announced("reply", phrase!("mcp.prompted"));
         let heard = agent.hears();
         assert_eq!(heard["method"], "notifications/claude/channel");
         assert_eq!(heard["params"], json!({"content": prompt}));
@@ -217,7 +218,7 @@ fn a_prompt_goes_over_the_channel_and_a_relayed_permission_is_decided() {
         hearken.announced("confirmation", &format!("touch {n}.txt"));
         hearken.say(answer);
         if behavior == "allow" {
-            hearken.announced("reply", "to confirm");
+            hearken.announced("reply", phrase!("reply.second_step.*"));
             hearken.say("c 1");
         }
         let heard = agent.hears();
@@ -226,12 +227,12 @@ fn a_prompt_goes_over_the_channel_and_a_relayed_permission_is_decided() {
         assert_eq!(heard["params"], wanted);
     }
     agent.leaves();
-    hearken.announced("connection", "can't be told what to do from here any more");
+    hearken.announced("connection", phrase!("mcp.channel.over"));
     hearken.say("q");
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 0);
     assert!(
-        !seen.iter().any(|line| line.contains("broke a rule")),
+        !seen.iter().any(|line| phrase!("anomaly").is_in(line)),
         "{seen:?}"
     );
 }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use hearken::config::{Config, Load, Verbosity};
+use hearken_wording::phrase;
 #[cfg(unix)]
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -388,7 +389,7 @@ fn agreed(more: &[&str]) -> (HandshakeServer, Events, Hearken) {
         assert_eq!(request["capabilities"][key], true);
     }
     let events = server.events("sub_1").stream();
-    child.announced("connection", "by a handshake");
+    child.announced("connection", phrase!("link.handshake"));
     (server, events, child)
 }
 

@@ -4,6 +4,7 @@
 use std::process::Child;
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use crate::support::child::{Hearken, command};
@@ -65,7 +66,7 @@ fn codex_and_copilot_are_asked_and_answered_by_one_listener() {
     );
     let hook = place.relay(&["codex"], &codex_asks("a.txt"));
     hearken.wait("that it is open only here", |line| {
-        line.contains("Codex shows no question in its own terminal while one is open here.")
+        phrase!("hooks.only_here", agent = "Codex").is_in(line)
     });
     hearken.wait("the question", |line| line.contains("y 1"));
     hearken.say("r not there");
@@ -120,7 +121,7 @@ fn a_question_goes_back_to_its_terminal_by_a_key_in_time_and_when_hearken_is_kil
         began.elapsed()
     );
     hearken.wait("why", |line| {
-        line.contains("Unanswered too long: Codex asks in its own terminal now.")
+        phrase!("hooks.handed_back", agent = "Codex").is_in(line)
     });
     let hook = place.relay(&["codex"], &codex_asks("c.txt"));
     hearken.wait("the last question", |line| line.contains("y 3"));
@@ -149,9 +150,7 @@ fn gemini_waits_before_a_call_that_can_be_rejected_or_left_to_it() {
     place.relays(&sender, &call("read_file", json!({"file_path": "/a"})));
     let touch = json!({"command": "touch a.txt"});
     let hook = place.relay(&sender, &call("run_shell_command", touch));
-    hearken.wait("what it means", |line| {
-        line.contains("Here you can only reject it.")
-    });
+    hearken.wait("what it means", |line| phrase!("hooks.waits").is_in(line));
     hearken.wait("the question", |line| line.contains("n 1"));
     hearken.say("r not there");
     let said = decided(hook, SOON);
@@ -239,7 +238,7 @@ fn hooks_are_written_where_each_program_looks_and_removed_again() {
         let (code, said, errors) = hooks(&["install", agent]);
         assert_eq!((code, errors.as_str()), (Some(0), ""), "{agent}");
         assert!(
-            said.contains(remark) && said.contains("hearken watch hooks"),
+            said.contains(remark) && phrase!("hooks.in.done").is_in(&said),
             "{said}"
         );
         let text = std::fs::read_to_string(&path).unwrap();
@@ -258,7 +257,7 @@ fn hooks_are_written_where_each_program_looks_and_removed_again() {
     let (code, _, errors) = hooks(&["install", "codex", "--project"]);
     assert_eq!(code, Some(2));
     assert!(
-        errors.contains("Codex reads no hooks from a folder"),
+        phrase!("call.hooks.no_project", agent = "Codex").is_in(&errors),
         "{errors}"
     );
 }

@@ -5,6 +5,7 @@ mod mouse_clicks;
 use std::io::Write;
 use std::time::Duration;
 
+use hearken_wording::phrase;
 use rustix::process::Signal;
 
 use crate::support::pty_terminal::Terminal;
@@ -55,7 +56,7 @@ fn only_the_documented_way_answers_and_exactly_once() {
         terminal.wait("Finished");
         terminal.press("y");
         terminal.wait_until("a second answer refused", |screen| {
-            screen.contains("Nothing more was sent.")
+            phrase!("reply.over.answered").is_in(&screen)
         });
         terminal.press("q");
         assert_eq!(terminal.exit(), 0);

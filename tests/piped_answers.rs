@@ -1,6 +1,7 @@
 //! Answers to the demo's agent, through pipes: what arrives there, and how often.
 
 use hearken::producer::Producer;
+use hearken_wording::phrase;
 
 use crate::support::child::Hearken;
 use crate::support::{with_demo, within};
@@ -21,16 +22,19 @@ fn with(scenario: &'static str, test: impl FnOnce(&mut Hearken, &Producer) + Sen
 #[test]
 fn an_email_is_accepted_in_two_steps() {
     with("email", |child, producer| {
-        let asked = child.announced("confirmation", "Question 1");
+        let asked = child.announced("confirmation", phrase!("question.head", n = 1));
         assert_eq!(asked["class"], "alert");
         child.say("y 1");
-        child.announced("reply", "to confirm");
+        child.announced("reply", phrase!("reply.second_step.*"));
         assert_eq!(producer.replies().len(), 0);
         child.say("c 1");
-        child.announced("reply", "Accepting");
-        child.announced("confirmation", "settled. Your answer was: accept");
+        child.announced("reply", phrase!("reply.accepting.*"));
+        child.announced(
+            "confirmation",
+            phrase!("question.closed.answered", answer = "accept"),
+        );
         child.announced("tool_completed", "is sent");
-        child.announced("session_completed", "Finished");
+        child.announced("session_completed", phrase!("session.completed.*"));
         assert_eq!(producer.replies().len(), 1);
     });
 }
@@ -38,11 +42,14 @@ fn an_email_is_accepted_in_two_steps() {
 #[test]
 fn an_email_is_rejected_with_a_reason() {
     with("email", |child, producer| {
-        child.announced("confirmation", "Question 1");
+        child.announced("confirmation", phrase!("question.head", n = 1));
         child.say("r not now");
-        child.announced("reply", "Rejecting");
-        child.announced("confirmation", "settled. Your answer was: reject");
-        child.announced("output", "You rejected");
+        child.announced("reply", phrase!("reply.rejecting.*"));
+        child.announced(
+            "confirmation",
+            phrase!("question.closed.answered", answer = "reject"),
+        );
+        child.announced("output", phrase!("output.after_rejection"));
         let replies = producer.replies();
         assert_eq!(replies.len(), 1);
         assert_eq!(replies[0].message["decision_rationale"], "not now");
@@ -52,7 +59,7 @@ fn an_email_is_rejected_with_a_reason() {
 #[test]
 fn a_choice_is_sent_as_its_value() {
     with("clarification", |child, producer| {
-        let asked = child.announced("clarification", "Question 1");
+        let asked = child.announced("clarification", phrase!("question.head", n = 1));
         assert!(
             asked["keys"]
                 .as_array()
@@ -62,8 +69,8 @@ fn a_choice_is_sent_as_its_value() {
             "{asked}"
         );
         child.say("o 1");
-        child.announced("reply", "Answering");
-        child.announced("clarification", "settled. Your answer was");
+        child.announced("reply", phrase!("reply.answering.*"));
+        child.announced("clarification", phrase!("question.closed.answered"));
         assert_eq!(producer.replies().len(), 1);
     });
 }
@@ -71,7 +78,7 @@ fn a_choice_is_sent_as_its_value() {
 #[test]
 fn silence_is_told_as_what_it_does() {
     with("email", |child, producer| {
-        child.announced("confirmation", "Question 1");
+        child.announced("confirmation", phrase!("question.head", n = 1));
         producer.expire_questions();
         child.announced("confirmation", "settled without you");
     });
@@ -80,7 +87,7 @@ fn silence_is_told_as_what_it_does() {
 #[test]
 fn three_agents_stay_apart_and_are_named() {
     with("agents", |child, _| {
-        let asked = child.announced("confirmation", "Question 1");
+        let asked = child.announced("confirmation", phrase!("question.head", n = 1));
         let spoken = asked["spoken"].as_str().unwrap();
         let agent = asked["agent"].as_str().unwrap();
         assert!(spoken.contains(agent), "{spoken}");
@@ -133,7 +140,7 @@ fn an_agents_words_always_stand_under_its_name() {
         }
         child.say("h");
         child.wait("the history's end", |line| {
-            line.contains("That is the last one")
+            phrase!("history.end").is_in(line)
         });
         let says: Vec<&String> = child
             .seen()

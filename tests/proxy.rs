@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -269,7 +270,7 @@ fn a_listener_that_is_killed_or_hangs_stops_no_byte() {
     }
     kill_process(last, Signal::KILL).unwrap();
     until("word of its end", || {
-        between.errors().contains("ended too often").then_some(())
+        phrase!("proxy.gone").is_in(&between.errors()).then_some(())
     });
     assert_eq!(between.errors().matches("is started again").count(), 3);
     between.both_ways(&odd());
@@ -521,7 +522,9 @@ fn what_the_listener_missed_is_told() {
     // A question among the missed messages is asked all the same.
     between.asks(9);
     kill_process(listener, Signal::CONT).unwrap();
-    hearken.wait("what was missed", |line| line.contains("Not heard: "));
+    hearken.wait("what was missed", |line| {
+        phrase!("acp.along.missed").is_in(line)
+    });
     hearken.wait("the question", |line| line.contains("touch x"));
     hearken.say("q");
     hearken.wait("that it stays open", |line| {

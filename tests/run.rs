@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 #[cfg(unix)]
 use std::time::Duration;
 
+use hearken_wording::phrase;
 use serde_json::json;
 
 use crate::support::child::{Hearken, command};
@@ -225,7 +226,7 @@ fn leaving_with_a_question_open_says_what_becomes_of_it_and_gives_nothing() {
     hearken.wait("its question", |line| line.contains("touch notes.txt"));
     hearken.say("q");
     hearken.wait("what becomes of it", |line| {
-        line.contains("Question 1 is cancelled, and its agent ends.")
+        phrase!("quit.default.cancelled", n = 1).is_in(line)
     });
     hearken.say("q");
     let (code, _, _) = hearken.exit();
@@ -245,12 +246,14 @@ fn the_end_of_an_agent_is_told_and_what_it_left_undone() {
     ];
     arguments.extend(call.iter().map(String::as_str));
     let mut hearken = Hearken::start(&arguments);
-    hearken.wait("its end", |line| line.contains("exit code 3"));
+    hearken.wait("its end", |line| {
+        phrase!("fault.exit", number = 3).is_in(line)
+    });
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 1);
     assert!(
         seen.iter()
-            .any(|line| line.contains("1 prompt was never sent")),
+            .any(|line| phrase!("prompt.unsent", n = 1).is_in(line)),
         "{seen:?}"
     );
 }
@@ -298,14 +301,16 @@ fn an_agent_that_path_does_not_name_is_found_where_it_was_installed() {
         let short = std::env::join_paths([path, system_programs()]).unwrap();
         Hearken::spawn(call.env(home_is, home.path()).env("PATH", short))
     };
-    start(home.path()).wait("its end", |line| line.contains("exit code 6"));
+    start(home.path()).wait("its end", |line| {
+        phrase!("fault.exit", number = 6).is_in(line)
+    });
     // A program that PATH finds takes precedence.
     let own = home.path().join("own");
     std::fs::create_dir(&own).unwrap();
     put_program(&own, "outer-agent", &first.replace("inner", "no-such"));
     let mut other = start(&own);
     let end = other.wait("its end", |line| line.contains("exit code"));
-    assert!(!end.contains("exit code 6"), "{end}");
+    assert!(!phrase!("fault.exit", number = 6).is_in(&end), "{end}");
 }
 
 /// Returns where a system keeps its own programs.
@@ -371,9 +376,16 @@ fn what_can_not_be_run_is_said_with_what_helps_before_anything_starts() {
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains(
-        "opencode: opencode. Runs opencode acp. It is not installed; to install it: npm"
-    ));
+    assert!(
+        phrase!(
+            "run.list.missing",
+            name = "opencode",
+            title = "opencode",
+            command = "opencode acp",
+            install = "npm"
+        )
+        .is_in(&text)
+    );
     // The one that is here comes first.
     let folder = tempfile::tempdir().unwrap();
     let name = if cfg!(windows) { "kimi.exe" } else { "kimi" };
@@ -483,10 +495,7 @@ fn an_agent_elsewhere_is_prompted_and_answered_over_a_websocket() {
     let call = ["run", &address, "--voice", "none", "--face", "linear"];
     let (code, errors, _) = Hearken::start(&call).exit();
     assert_eq!(code, 2, "{errors}");
-    assert!(
-        errors.contains("works in a folder of its own machine"),
-        "{errors}"
-    );
+    assert!(phrase!("run.no_remote_folder").is_in(&errors), "{errors}");
     let mut hearken =
         Hearken::start(&[&call[..], &["--cwd", "/srv/work", "--prompt", "touch it"]].concat());
     let mut wait = |words: &'static str, say: &str| {

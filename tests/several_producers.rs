@@ -1,6 +1,7 @@
 //! Several questions of several real producers, several clients of one, and a producer that dies
 //! while an answer is on its way.
 
+use hearken_wording::phrase;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -15,9 +16,9 @@ fn question(hearken: &mut Hearken) -> u64 {
 
 fn accept(hearken: &mut Hearken, number: u64) {
     hearken.say(&format!("y {number}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {number}"));
-    hearken.announced("reply", "Accepting");
+    hearken.announced("reply", phrase!("reply.accepting.*"));
 }
 
 #[test]
@@ -38,7 +39,7 @@ fn three_questions_of_three_producers_are_answered_in_another_order() {
     ];
     let mut hearken = Hearken::start(&arguments);
     for _ in 0..3 {
-        hearken.announced("connection", "Connected");
+        hearken.announced("connection", phrase!("link.connected.*"));
     }
     let mut numbers = Vec::new();
     for peer in [&one, &two, &three] {
@@ -49,24 +50,27 @@ fn three_questions_of_three_producers_are_answered_in_another_order() {
     hearken.say("y");
     hearken.announced("reply", "3 questions are open");
     hearken.say("n 3");
-    hearken.announced("reply", "Rejecting");
+    hearken.announced("reply", phrase!("reply.rejecting.*"));
     hearken.announced(
         "confirmation",
-        "Question 3 is settled. Your answer was: reject",
+        phrase!("question.closed.answered", n = 3, answer = "reject"),
     );
     accept(&mut hearken, 1);
     hearken.announced(
         "confirmation",
-        "Question 1 is settled. Your answer was: accept",
+        phrase!("question.closed.answered", n = 1, answer = "accept"),
     );
     hearken.say("n 2");
     hearken.announced(
         "confirmation",
-        "Question 2 is settled. Your answer was: reject",
+        phrase!("question.closed.answered", n = 2, answer = "reject"),
     );
     hearken.say("y");
     // The one settled last, by its own answer.
-    hearken.announced("reply", "Your answer was: reject. Nothing more was sent.");
+    hearken.announced(
+        "reply",
+        phrase!("reply.over.answered", fate = "Your answer was: reject"),
+    );
     let dangers = hearken
         .seen()
         .iter()
@@ -84,7 +88,10 @@ fn a_question_that_another_client_answers_is_settled_here_too() {
     let number = question(&mut here);
     let other = question(&mut there);
     there.say(&format!("n {other}"));
-    there.announced("confirmation", "settled. Your answer was: reject");
+    there.announced(
+        "confirmation",
+        phrase!("question.closed.answered", answer = "reject"),
+    );
     let settled = here.announced(
         "confirmation",
         &format!("Question {number} was settled without you"),
@@ -92,7 +99,7 @@ fn a_question_that_another_client_answers_is_settled_here_too() {
     let text = settled["text"].as_str().unwrap();
     assert!(!text.contains("your answer"), "{text}");
     here.say(&format!("y {number}"));
-    here.announced("reply", "Nothing was sent.");
+    here.announced("reply", phrase!("reply.over"));
 }
 
 #[test]

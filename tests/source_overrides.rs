@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 
 use hearken::config::{Config, Load, Verbosity};
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use crate::support::child::{Hearken, command};
@@ -10,7 +11,7 @@ use crate::support::child::{Hearken, command};
 /// Starts the demo's server, and returns it with its address.
 fn serve() -> (Hearken, String) {
     let mut server = Hearken::start(&["demo", "--serve", "127.0.0.1:0"]);
-    let line = server.wait("the demo", |line| line.contains("Serving the demo at"));
+    let line = server.wait("the demo", |line| phrase!("serve.at").is_in(line));
     let url = line
         .split_whitespace()
         .find(|word| word.starts_with("http://"));
@@ -51,7 +52,7 @@ fn two_sources_are_told_each_at_its_own_verbosity_and_asked_for_its_own_terms() 
         "watch", "--face", "json", "--voice", "none", "--until", "ended", "--config", path,
     ]);
     for _ in 0..2 {
-        child.announced("connection", "by a handshake");
+        child.announced("connection", phrase!("link.handshake"));
     }
     // The key changes the general setting, and says who keeps their own.
     child.say("v");

@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader, Write};
 #[cfg(unix)]
 use std::os::unix::net::UnixListener;
 
+use hearken_wording::phrase;
+
 use crate::support::child::Hearken;
 use crate::support::stand_in::StandIn;
 
@@ -66,7 +68,7 @@ fn quitting_leaves_nothing_of_a_program_behind() {
     let line = loop {
         assert!(std::time::Instant::now() < until, "it wrote no pids");
         child.say("g");
-        let wrote = |line: &str| line.contains("pids ") || line.contains("wrote nothing");
+        let wrote = |line: &str| line.contains("pids ") || phrase!("remarks.none").is_in(line);
         let line = child.wait("what it wrote", wrote);
         if line.contains("pids ") {
             break line;

@@ -7,6 +7,8 @@
 
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
+
 use crate::latency::Flood;
 use crate::support::child::{Hearken, command};
 use crate::support::pty_terminal::Terminal;
@@ -133,7 +135,7 @@ fn a_slow_voice_keeps_no_key_waiting_and_is_no_loss() {
         server.wait("the words after them", |_, messages| {
             messages
                 .iter()
-                .any(|message| message.text.contains("No search"))
+                .any(|message| phrase!("search.left").is_in(&message.text))
                 .then_some(())
         });
         assert!(!terminal.screen().contains("lost"), "{}", terminal.screen());
@@ -219,9 +221,9 @@ fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled
         child.wait("a voice", |line| line.contains("Voice: speech-dispatcher."));
         for _ in 0..2 {
             server.die();
-            child.wait("a loss", |line| line.contains("The voice is lost"));
+            child.wait("a loss", |line| phrase!("voice.lost").is_in(line));
             server.listen();
-            child.wait("a return", |line| line.contains("The voice is back"));
+            child.wait("a return", |line| phrase!("voice.back").is_in(line));
         }
         agents.start("question").unwrap();
         within("question", producer.until_asked(1)).await;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::protocol::WebSocket;
@@ -119,27 +120,30 @@ fn codex_in_its_terminal_is_waited_for_heard_and_answered() {
     let folder = home.path().join("app-server-control");
     let path = folder.join("app-server-control.sock");
     let mut hearken = watch("codex", home.path());
-    let told = hearken.announced("connection", "codex isn't running");
+    let told = hearken.announced(
+        "connection",
+        phrase!("cause.socket.program", program = "codex"),
+    );
     let words = told["text"].as_str().unwrap();
     assert!(words.contains(path.to_str().unwrap()), "{words}");
-    assert!(words.contains("start it in a terminal"), "{words}");
+    assert!(phrase!("cause.socket.program").is_in(&words), "{words}");
 
     std::fs::create_dir(&folder).unwrap();
     let listener = UnixListener::bind(&path).unwrap();
     let mut codex = CodexConnection::accept(&listener);
     codex.meets(&["t-1"]);
     codex.joins("t-1", 0, "touch a.txt");
-    hearken.announced("connection", "1 conversation is open there.");
+    hearken.announced("connection", phrase!("codex.attached", n = 1));
     let question = hearken.announced("confirmation", "touch a.txt");
     let n = number(&question);
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
     let answer = codex.receive().unwrap();
     assert_eq!(answer["id"], 0);
     assert_eq!(answer["result"]["decision"], "accept");
     codex.resolves("t-1", 0);
-    hearken.announced("reply", "Sent");
+    hearken.announced("reply", phrase!("reply.sent.*"));
 
     // Codex's own terminal is first.
     codex.asks("t-1", 1, "touch b.txt");
@@ -209,7 +213,7 @@ fn what_codexs_reviewer_refuses_is_said_and_overruled_only_in_two_steps() {
     codex.meets(&["t"]);
     let idle = json!({"id": "t", "cwd": "/w", "status": {"type": "idle"}});
     codex.answers("thread/resume", &json!({"thread": idle, "cwd": "/w"}));
-    hearken.announced("connection", "1 conversation is open there.");
+    hearken.announced("connection", phrase!("codex.attached", n = 1));
     let of_turn = |method: &str, more: Value| {
         let mut params = more;
         params["threadId"] = json!("t");
@@ -240,24 +244,26 @@ fn what_codexs_reviewer_refuses_is_said_and_overruled_only_in_two_steps() {
     codex.send(&of_turn("turn/completed", turn));
     hearken.announced(
         "connection",
-        "Codex's reviewer refused: touch x. Its reason: Too much.",
+        phrase!(
+            "oversight.reviewer.refused",
+            agent = "Codex",
+            title = "touch x",
+            reason = "Too much"
+        ),
     );
     let question = hearken.announced("confirmation", "touch x. If accepted");
     let text = question["text"].as_str().unwrap();
-    assert!(text.contains("High risk."), "{text}");
+    assert!(phrase!("question.risk.high").is_in(&text), "{text}");
     let n = number(&question);
-    hearken.announced("session_completed", "Finished");
+    hearken.announced("session_completed", phrase!("session.completed.*"));
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
     let params = codex.answers("thread/approveGuardianDeniedAction", &json!({}));
     assert_eq!(params["threadId"], "t");
     assert_eq!(params["event"]["action"]["command"], "touch x");
-    hearken.announced("session_completed", "Finished");
-    hearken.announced(
-        "connection",
-        "Codex knows. It tries again only when you write to it",
-    );
+    hearken.announced("session_completed", phrase!("session.completed.*"));
+    hearken.announced("connection", phrase!("codex.overrule.waits"));
     hearken.say("q");
     let (code, errors, lines) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));

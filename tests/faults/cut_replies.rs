@@ -1,6 +1,8 @@
 //! A server that accepts an answer and dies in the middle of saying so: what is said about the answer
 //! stays true at each byte, whatever the next attempts bring.
 
+use hearken_wording::phrase;
+
 use super::fault_server::{
     BEFORE_ANSWER, FaultServer, LineStyle, ReplayedPast, StreamScript, TAKEN,
 };
@@ -29,18 +31,18 @@ fn die_at(cut: usize, at_once: bool) -> Vec<String> {
     child.announced("confirmation", "Send the letter");
     child.say("y 1");
     if !at_once {
-        child.announced(
-            "reply",
-            "It may have arrived, and is sent again if the connection holds.",
-        );
-        child.announced("reply", "It may have arrived before.");
+        child.announced("reply", phrase!("reply.unconfirmed"));
+        child.announced("reply", phrase!("reply.perhaps.refused"));
         assert_eq!(server.seen(|seen| seen.replies.len()), 2);
         child.say("n 1");
-        child.announced("reply", "Your answer accept may already have arrived.");
+        child.announced(
+            "reply",
+            phrase!("reply.second_step.contrary.lines", earlier = "accept"),
+        );
         server.open_gate();
         child.announced(
             "confirmation",
-            "Question 1 is settled, perhaps by your answer: accept.",
+            phrase!("question.closed.perhaps", n = 1, answer = "accept"),
         );
     }
     child.announced("session_completed", "Planner is done.");

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use super::duplex_peer::{
@@ -325,7 +326,11 @@ fn nothing_in_a_manifest_leads_to_another_server_or_to_a_socket() {
     let (mut child, _) = watch(&peer, SiteAddress::Http, &folder, &more);
     child.announced(
         "connection",
-        "offers no event stream. Going on over a WebSocket.",
+        phrase!(
+            "link.way_left_out",
+            from = "no event stream",
+            to = "over a WebSocket"
+        ),
     );
     see_through(&mut child, "the way that is listed");
     let (code, _, lines) = child.exit();

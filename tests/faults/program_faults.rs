@@ -200,7 +200,7 @@ fn play_one(name: &str, row: &ProgramRow, speech: Speech) {
         Dies(_) => {
             let (first, end) = ("connection", row.hears.last().unwrap());
             // The program has ended, and hearken has not ended yet or only just now.
-            child.announced(first, end);
+            child.announced(first, *end);
             child.peak()
         }
     };

@@ -3,6 +3,8 @@
 
 use std::net::{TcpListener, TcpStream};
 
+use hearken_wording::phrase;
+
 use super::fault_server::{
     BEFORE_ANSWER, FaultServer, LineStyle, ReplayedPast, STREAM, StreamScript, request,
 };
@@ -75,14 +77,17 @@ fn a_half_open_connection_is_found_out_when_nobody_listens_any_more() {
     // The stream stays open, silent and without an end; the server behind it is gone.
     let half_open = open(&listener);
     drop(listener);
-    child.announced("connection", "is lost: nobody answers at that address");
+    child.announced(
+        "connection",
+        phrase!("link.lost", reason = "nobody answers at that address"),
+    );
     let server = FaultServer::on(
         TcpListener::bind(address).unwrap(),
         &[],
         ReplayedPast::Replayed,
         LineStyle::Lf,
     );
-    child.announced("connection", "is back");
+    child.announced("connection", phrase!("link.back"));
     child.announced("confirmation", "Send the letter");
     child.say("n 1");
     child.announced("session_completed", "Planner is done.");
@@ -96,7 +101,7 @@ fn a_half_open_connection_is_found_out_when_nobody_listens_any_more() {
 
 /// Waits for the announcement of an unexplained silence, and returns its length in seconds.
 fn silence(child: &mut super::Hearken, address: &str) -> u64 {
-    let told = child.announced("connection", "Nothing has come from");
+    let told = child.announced("connection", phrase!("link.silent"));
     let told = told["text"].as_str().unwrap();
     let start = format!("Nothing has come from http://{address}/events for ");
     let end = " seconds; it may be gone.";

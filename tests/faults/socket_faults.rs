@@ -13,6 +13,7 @@ use super::{once, read, see_through};
 use DuplexStoryEnd::{Over, Whole};
 use FramingKind::{Lengths, Lines};
 use HandshakeSide::{Kept, Shaken};
+use hearken_wording::phrase;
 
 const EITHER: [FramingKind; 2] = [Lengths, Lines];
 const BOTH: [HandshakeSide; 2] = [Shaken, Kept];
@@ -145,7 +146,10 @@ fn a_socket_that_was_taken_away_is_followed_when_it_returns() {
         let mut child = watch(&peer, Shaken, &settings);
         child.announced("state", "Grüße aus 漢字.");
         peer.stop();
-        child.announced("connection", "is lost: the connection was closed");
+        child.announced(
+            "connection",
+            phrase!("link.lost", reason = "the connection was closed"),
+        );
         std::fs::remove_file(&path).unwrap();
         let again = FaultPeer::at(&path, kind, Shaken, &[]);
         see_through(&mut child, "the way back");

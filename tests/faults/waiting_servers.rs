@@ -1,6 +1,8 @@
 //! Servers that wait for an answer when the stream is back: they say nothing more by themselves, and the
 //! person is neither locked out of the question nor led to believe that it is certainly open.
 
+use hearken_wording::phrase;
+
 use super::fault_server::{
     BEFORE_ANSWER, FaultServer, LineStyle, ReplayedPast, STREAM, StreamScript,
 };
@@ -12,11 +14,8 @@ fn lost_with_a_question(server: &FaultServer, folder: &tempfile::TempDir) -> Hea
     let mut child = watch(server, folder);
     child.announced("confirmation", "Send the letter");
     server.open_gate();
-    child.announced("connection", "is lost");
-    child.announced(
-        "confirmation",
-        "The connection was lost with question 1 open",
-    );
+    child.announced("connection", phrase!("link.lost"));
+    child.announced("confirmation", phrase!("question.unsure", n = 1));
     child
 }
 
@@ -28,13 +27,10 @@ fn a_server_that_resumes_and_waits_can_be_answered_with_a_warning() {
     let server = FaultServer::start(&turns, ReplayedPast::Resumed, LineStyle::Lf);
     let folder = tempfile::tempdir().unwrap();
     let mut child = lost_with_a_question(&server, &folder);
-    child.announced(
-        "confirmation",
-        "The connection is back. Question 1 can be answered again, and may already be decided.",
-    );
+    child.announced("confirmation", phrase!("question.again.perhaps", n = 1));
     child.say("n 1");
-    child.announced("reply", "Question 1 may already be decided.");
-    child.announced("reply", "Rejecting");
+    child.announced("reply", phrase!("reply.perhaps", n = 1));
+    child.announced("reply", phrase!("reply.rejecting.*"));
     child.announced("session_completed", "Planner is done.");
     child.say("q");
     let (code, _, lines) = child.exit();
@@ -80,14 +76,15 @@ fn a_server_that_resumes_and_tells_the_end_closes_the_question() {
     child.say("n 1");
     child.announced(
         "reply",
-        "Question 1 was settled without you. Nothing was sent.",
+        phrase!("reply.over", fate = "Question 1 was settled without you"),
     );
     child.say("q");
     let (_, _, lines) = child.exit();
     assert!(!lines.join("\n").contains("can be answered again"));
     assert_eq!(server.seen(|seen| seen.replies.len()), 0);
     let settled = |line: &&String| {
-        line.contains("Question 1 was settled without you.") && !line.contains("Nothing was sent.")
+        phrase!("question.closed.elsewhere", n = 1).is_in(line)
+            && !line.contains("Nothing was sent.")
     };
     assert_eq!(lines.iter().filter(settled).count(), 1);
 }
@@ -111,17 +108,14 @@ fn a_server_without_ids_that_is_back_in_silence_can_be_answered_with_a_warning()
     let server = FaultServer::start(&turns, ReplayedPast::Resumed, LineStyle::Lf);
     let folder = tempfile::tempdir().unwrap();
     let mut child = lost_with_a_question(&server, &folder);
-    child.announced(
-        "confirmation",
-        "The connection is back. Question 1 can be answered again, and may already be decided.",
-    );
+    child.announced("confirmation", phrase!("question.again.perhaps", n = 1));
     child.say("y 1");
-    child.announced("reply", "Question 1 may already be decided.");
+    child.announced("reply", phrase!("reply.perhaps", n = 1));
     assert_eq!(
         server.seen(|seen| seen.replies.len()),
         0,
         "one step is not enough"
     );
     child.say("n 1");
-    child.announced("reply", "Rejecting");
+    child.announced("reply", phrase!("reply.rejecting.*"));
 }

@@ -15,6 +15,7 @@ use super::fault_server::BEFORE_ANSWER;
 use super::{once, read, see_through};
 use DuplexStoryEnd::{Over, Whole};
 use HandshakeSide::{Kept, Shaken};
+use hearken_wording::phrase;
 
 const WS: [FramingKind; 1] = [FramingKind::WebSocket];
 const BOTH: [HandshakeSide; 2] = [Shaken, Kept];
@@ -202,7 +203,10 @@ fn a_websocket_that_nobody_listens_for_is_followed_when_it_returns() {
     let mut child = watch(&peer, Shaken, &folder);
     child.announced("state", "Grüße aus 漢字.");
     peer.stop();
-    child.announced("connection", "is lost: the connection was closed");
+    child.announced(
+        "connection",
+        phrase!("link.lost", reason = "the connection was closed"),
+    );
     // For a moment, the port may be the near end of another connection.
     let free = || TcpListener::bind(address).ok();
     let listener = (0..100).find_map(|_| {

@@ -1,5 +1,7 @@
 //! The rows with a handshake on the connection itself.
 
+use hearken_wording::phrase;
+
 use super::*;
 
 /// Accepts the request for a subscription at a lower rate, as `sub_N`.
@@ -36,7 +38,7 @@ fn play_with_a_handshake(mut peer: impl TransportPeer) {
     // The status says how it connected and on which terms.
     child.say("t");
     child.wait("the terms", |line| {
-        line.contains("at most 3 messages a second, not 50")
+        phrase!("terms.rate", honored = 3, asked = 50).is_in(line)
     });
     assert_eq!(ask(&mut peer, &mut child, 10), "sub_1");
     let mut subscription = "sub_1";
@@ -61,7 +63,7 @@ fn play_with_a_handshake(mut peer: impl TransportPeer) {
     peer.respond(&consent(n, &change["capabilities"]));
     child.say("x");
     if !peer.returns() {
-        child.wait("the warning", |line| line.contains("ends the program"));
+        child.wait("the warning", |line| phrase!("leave.program").is_in(line));
         child.say("x");
     }
     let close = peer.receive();

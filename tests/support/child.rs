@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use hearken_wording::PhrasePattern;
 use serde_json::Value;
 
 use super::PATIENCE;
@@ -153,11 +154,12 @@ impl Hearken {
     }
 
     /// Waits for a JSON announcement of a kind whose text has certain words.
-    pub fn announced(&mut self, kind: &str, words: &str) -> Value {
+    pub fn announced(&mut self, kind: &str, words: impl Into<PhrasePattern>) -> Value {
+        let words = words.into();
         let fits = |line: &str| {
             let value: Value =
                 serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}"));
-            value["kind"] == kind && value["text"].as_str().unwrap().contains(words)
+            value["kind"] == kind && words.is_in(value["text"].as_str().unwrap())
         };
         let line = self.wait(&format!("{kind} with {words:?}"), fits);
         serde_json::from_str(&line).unwrap()

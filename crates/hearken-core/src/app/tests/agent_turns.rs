@@ -54,11 +54,7 @@ fn an_answer_is_gone_through_by_parts_and_its_code_line_by_line_with_the_indenta
             false => stage.press(c),
         };
         step(&mut stage, 'w');
-        assert!(
-            stage.heard("All that Mailer wrote, 10 parts, one by one with . and ,:"),
-            "{:?}",
-            stage.lines
-        );
+        stage.assert_heard(phrase!("turn", agent = "Mailer", n = 10));
         for words in told {
             step(&mut stage, on);
             assert_eq!(last(&stage), words);
@@ -160,10 +156,10 @@ fn an_answer_its_code_and_a_command_are_copied_as_they_were_written() {
     assert!(!stage.heard("z nothing") || stage.copied.len() == 2);
     let mut stage = Stage::new(PIPE);
     stage.type_line("z answer");
-    assert!(stage.heard("No agent has written anything yet."));
+    stage.assert_heard(phrase!("turn.none"));
     stage.chunk("Words. ");
     stage.type_line("z code");
-    assert!(stage.heard("There is no code in the last answer."));
+    stage.assert_heard(phrase!("copy.no_code"));
     assert!(stage.copied.is_empty());
 }
 
@@ -187,7 +183,7 @@ fn a_text_that_no_terminal_takes_is_not_copied() {
     }
     stage.type_line("z answer");
     assert!(
-        stage.heard("This is too long to be copied."),
+        stage.heard(phrase!("copy.text_too_long")),
         "{:?}",
         stage.lines.last()
     );
@@ -208,11 +204,11 @@ fn a_long_answer_is_said_in_part_and_reached_whole() {
         .lines
         .iter()
         .rev()
-        .find(|line| line.contains("All that"))
+        .find(|line| phrase!("turn.lines").is_in(line))
         .unwrap()
         .clone();
     assert!(
-        said.contains("2000 parts") && said.len() < 30_000,
+        phrase!("turn.lines", n = 2000).is_in(&said) && said.len() < 30_000,
         "{}",
         said.len()
     );

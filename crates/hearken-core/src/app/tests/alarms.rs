@@ -45,7 +45,10 @@ fn a_notification_carries_no_word_of_an_agent() {
     assert_eq!(stage.notices.len(), 4);
     for notice in &stage.notices {
         assert!(notice.urgent);
-        assert!(notice.text.contains("High risk."), "{notice:?}");
+        assert!(
+            phrase!("question.risk.high").is_in(&notice.text),
+            "{notice:?}"
+        );
         for part in ["bank", "yes", "\u{1b}", "\u{7}", "\u{202e}"] {
             assert!(!notice.text.contains(part), "{notice:?}");
         }
@@ -125,7 +128,7 @@ fn whoever_leaves_the_full_face_can_read_what_becomes_of_the_questions() {
     stage.ask("rpl_1");
     stage.input(Input::Terminate);
     assert!(stage.farewells.is_empty(), "lines stay where they are");
-    assert!(stage.heard("will be rejected"));
+    stage.assert_heard(phrase!("quit.default.reject"));
 }
 
 #[test]

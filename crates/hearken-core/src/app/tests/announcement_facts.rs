@@ -20,7 +20,7 @@ fn what_is_known_beside_the_words_is_told_when_it_is_asked_for_and_copied() {
     let mut stage = Stage::new(PIPE);
     stage.event("session.started", json!({"summary_normal": "Sending"}));
     stage.type_line("d");
-    assert!(stage.heard("No question is open."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("reply.no_question"));
     stage.event("session.errored", errored());
     assert!(!stage.heard("TOOL_TIMEOUT") && !stage.heard("aid.example"));
     stage.type_line("d");
@@ -32,7 +32,10 @@ fn what_is_known_beside_the_words_is_told_when_it_is_asked_for_and_copied() {
         assert!(stage.heard(words), "{words}: {:?}", stage.lines);
     }
     stage.type_line("z");
-    assert!(stage.heard("Given to the terminal's clipboard: https://aid.example/timeouts"));
+    stage.assert_heard(phrase!(
+        "copy.done",
+        address = "https://aid.example/timeouts"
+    ));
     assert_eq!(stage.copied, ["https://aid.example/timeouts"]);
 }
 
@@ -132,19 +135,15 @@ fn the_status_tells_what_is_at_stake_and_how_long_it_takes() {
     );
     stage.lines.clear();
     stage.type_line("t");
-    assert!(
-        stage.heard("About 12 seconds left. look up: Medium risk. It may take 2 seconds."),
-        "{:?}",
-        stage.lines
-    );
-    assert!(!stage.heard("large-1"));
+    stage.assert_heard("About 12 seconds left. look up: Medium risk. It may take 2 seconds.");
+    stage.assert_not_heard("large-1");
 }
 
 #[test]
 fn only_an_address_is_copied_clean_and_where_there_is_a_terminal() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("z");
-    assert!(stage.heard("There is nothing to copy."));
+    stage.assert_heard(phrase!("copy.nothing"));
     stage.event("session.started", json!({}));
     stage.event(
         "session.completed",
@@ -158,12 +157,12 @@ fn only_an_address_is_copied_clean_and_where_there_is_a_terminal() {
     let long = format!("https://r.example/{}", "x".repeat(3000));
     stage.event("session.completed", json!({"result_uri": long}));
     stage.type_line("z");
-    assert!(stage.heard("The address is too long to be copied."));
+    stage.assert_heard(phrase!("copy.too_long"));
 
     let face = ("start.face.linear", "start.why.asked");
     stage.app.cx.face = Face::new(AnswerMethod::Lines, Some(LineSource::Pipe), face, false);
     stage.type_line("z");
-    assert!(stage.heard("Nothing can be copied here."));
+    stage.assert_heard(phrase!("copy.nowhere"));
     assert!(stage.copied.is_empty());
 }
 
@@ -209,18 +208,14 @@ fn the_message_beside_the_summary_of_an_error_is_told_or_waits_to_be_asked_for()
     let fields = || json!({"urgency": "critical", "summary_normal": "It failed.", "error_message": "550 no such box"});
     let mut stage = Stage::with(PIPE, detailed());
     stage.event("session.errored", fields());
-    assert!(
-        stage.heard("It failed. 550 no such box"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("It failed. 550 no such box");
     let mut config = Config::default();
     config.announce.verbosity = Verbosity::Terse;
     let mut stage = Stage::with(PIPE, config);
     stage.event("session.errored", fields());
     assert!(stage.heard("It failed.") && !stage.heard("550"));
     stage.type_line("d");
-    assert!(stage.heard("Error: 550 no such box"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("fact.error", message = "550 no such box"));
 }
 
 #[test]
@@ -269,11 +264,11 @@ fn a_question_whose_time_is_over_promises_nothing_for_less_than_a_second() {
         json!({"question": "Which one?", "reply_token": "rpl_1", "timeout_seconds": 30,
             "default_response": "the first", "urgency": "critical"}),
     );
-    assert!(
-        stage.heard("In 30 seconds the agent assumes: the first"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!(
+        "question.timeout.response",
+        time = "30 seconds",
+        response = "the first"
+    ));
     stage.wait(31_000);
     stage.lines.clear();
     stage.type_line("d 1");

@@ -53,13 +53,21 @@ fn accepted() -> Stage {
 fn what_closes_after_an_unconfirmed_answer_is_perhaps_by_it() {
     let mut stage = accepted();
     let told = stage.hears(Stage::unknown);
-    assert!(told.contains("Nobody confirmed the answer to question 1: the connection was closed. It may have arrived, and is sent again if the connection holds."), "{told}");
+    assert!(
+        phrase!(
+            "reply.unconfirmed",
+            n = 1,
+            reason = "the connection was closed"
+        )
+        .is_in(&told),
+        "{told}"
+    );
     let told = stage.hears(|stage| {
         stage.goes_on();
         stage.wait(20_000);
     });
     assert!(
-        told.contains("Question 1 is settled, perhaps by your answer: accept."),
+        phrase!("question.closed.perhaps", n = 1, answer = "accept").is_in(&told),
         "{told}"
     );
     for untrue in ["without", "not sent", "not delivered", "could not"] {
@@ -88,7 +96,7 @@ fn an_answer_on_its_way_while_the_question_closes_is_told_by_what_became_of_it()
     ] {
         let mut stage = accepted();
         let told = stage.hears(Stage::goes_on);
-        assert!(told.contains("Question 1 is settled. Your answer was: accept."));
+        assert!(phrase!("question.closed.answered", n = 1, answer = "accept").is_in(&told));
         let told = stage.hears(|stage| {
             stage.outcome(outcome.clone());
             stage.wait(20_000);
@@ -115,7 +123,13 @@ fn a_refused_retry_after_an_unconfirmed_answer_never_means_still_open() {
         // A single line can't contradict it, and the reason is announced.
         let told = stage.hears(|stage| stage.type_line("n 1"));
         assert!(
-            told.contains("Your answer accept may already have arrived. Type c 1 to send reject"),
+            phrase!(
+                "reply.second_step.contrary.lines",
+                earlier = "accept",
+                n = 1,
+                answer = "reject"
+            )
+            .is_in(&told),
             "{told}"
         );
         assert_eq!(stage.sent.len(), 2, "{code}");
@@ -127,9 +141,13 @@ fn a_refused_retry_after_an_unconfirmed_answer_never_means_still_open() {
             stage.goes_on();
         });
         assert!(
-            told.contains(
-                "Question 1 is settled. Your answer was: reject. Before it you sent: accept."
-            ),
+            phrase!(
+                "question.closed.answered",
+                n = 1,
+                answer = "reject",
+                earlier = "accept"
+            )
+            .is_in(&told),
             "{told}"
         );
     }
@@ -160,7 +178,7 @@ fn a_first_answer_that_the_server_does_not_know_leaves_the_question_in_doubt() {
         let told = stage.hears(|stage| stage.outcome(Err(DeliveryFailure::Refused(status(code)))));
         assert_eq!(told.contains("The question is still open."), open, "{told}");
         assert_eq!(
-            told.contains("The question may already be decided."),
+            phrase!("reply.given_up.refused").is_in(&told),
             !open,
             "{told}"
         );
@@ -172,15 +190,23 @@ fn what_never_left_can_be_taken_back_and_nothing_is_sent_by_that() {
     let mut stage = accepted();
     let told = stage.hears(|stage| stage.outcome(Err(DeliveryFailure::Kept(Fault::Refused))));
     assert!(
-        told.contains("The answer to question 1 is not delivered: nobody answers at that address. It is tried again; n 1 takes it back."),
+        phrase!(
+            "reply.failed.lines",
+            n = 1,
+            reason = "nobody answers at that address"
+        )
+        .is_in(&told),
         "{told}"
     );
     // Repeating the same answer is not a wish to take it back.
     let told = stage.hears(|stage| stage.type_line("y 1"));
-    assert!(told.contains("already answered: accept"), "{told}");
+    assert!(
+        phrase!("reply.under_way", answer = "accept").is_in(&told),
+        "{told}"
+    );
     let told = stage.hears(|stage| stage.type_line("n 1"));
     assert!(
-        told.contains("Your answer to question 1 was not delivered and is taken back: accept."),
+        phrase!("reply.taken_back", n = 1, answer = "accept").is_in(&told),
         "{told}"
     );
     assert!(told.contains("Send rpl_1"), "it is asked again: {told}");
@@ -197,11 +223,11 @@ fn keys_take_back_as_lines_do() {
     stage.wait(3000);
     stage.press('n');
     stage.outcome(Err(DeliveryFailure::Kept(Fault::Refused)));
-    assert!(stage.heard("y takes it back"), "{:?}", stage.lines);
+    stage.assert_heard("y takes it back");
     stage.press('n');
-    assert!(stage.heard("already answered: reject"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("reply.under_way", answer = "reject"));
     stage.press('y');
-    assert!(stage.heard("is taken back: reject"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("reply.taken_back", answer = "reject"));
     assert_eq!(stage.sent.len(), 1);
     stage.press('y');
     assert_eq!(stage.sent.len(), 1, "it is armed anew");
@@ -216,7 +242,7 @@ fn what_perhaps_arrived_is_not_sent_again_when_it_is_taken_back() {
     stage.unknown();
     let told = stage.hears(|stage| stage.type_line("n 1"));
     assert!(
-        told.contains("Your answer to question 1 is not sent again: accept. It may have arrived."),
+        phrase!("reply.taken_back.perhaps", n = 1, answer = "accept").is_in(&told),
         "{told}"
     );
     stage.wait(60_000);
@@ -232,7 +258,7 @@ fn what_perhaps_arrived_is_not_sent_again_when_it_is_taken_back() {
 fn what_was_only_written_has_perhaps_not_been_read_when_the_connection_is_lost() {
     let mut stage = accepted();
     stage.outcome(Ok(Receipt::Written));
-    assert!(stage.heard("Sent."));
+    stage.assert_heard("Sent.");
     let told = stage.hears(|stage| {
         stage.link(
             0,
@@ -243,13 +269,13 @@ fn what_was_only_written_has_perhaps_not_been_read_when_the_connection_is_lost()
         );
     });
     assert!(
-        told.contains("Your answer may have arrived: accept."),
+        phrase!("reply.perhaps_arrived", answer = "accept").is_in(&told),
         "{told}"
     );
     stage.link(0, LinkEvent::Connected);
     let told = stage.hears(Stage::goes_on);
     assert!(
-        told.contains("Question 1 is settled, perhaps by your answer: accept."),
+        phrase!("question.closed.perhaps", n = 1, answer = "accept").is_in(&told),
         "{told}"
     );
 }
@@ -268,7 +294,7 @@ fn a_closing_that_speaks_against_the_answer_is_not_told_as_its_effect() {
         );
     });
     assert!(
-        told.contains("apparently not by your answer, which may have arrived: reject."),
+        phrase!("question.closed.against", answer = "reject").is_in(&told),
         "{told}"
     );
 }
@@ -294,7 +320,7 @@ fn leaving_names_the_answer_that_did_not_arrive() {
                 stage.outcome(Err(outcome.clone()));
             }
         }
-        assert!(stage.heard(words), "{:?}", stage.lines);
+        stage.assert_heard(words);
     }
 }
 
@@ -312,11 +338,14 @@ fn a_connection_lost_after_the_answer_names_the_answer_and_no_default() {
             },
         );
     });
-    assert!(told.contains("The connection was lost after your answer to question 1: accept. What the agent made of it is not known."), "{told}");
+    assert!(
+        phrase!("question.unsure.answered", n = 1, answer = "accept").is_in(&told),
+        "{told}"
+    );
     assert!(!told.contains("rejected"), "{told}");
     let told = stage.hears(|stage| stage.type_line("t"));
     assert!(
-        told.contains("not heard since its connection ended; before that your answer is with it"),
+        phrase!("status.session.lost", phase = "your answer is with it").is_in(&told),
         "{told}"
     );
 }
@@ -327,7 +356,7 @@ fn a_question_that_is_asked_under_another_token_is_asked_once() {
     stage.ask_with("rpl_1", json!({"action": "Send it"}));
     let told = stage.hears(|stage| stage.ask_with("rpl_2", json!({"action": "Send it"})));
     assert!(
-        told.contains("Question 1 is closed, because the agent asks it again."),
+        phrase!("question.closed.asked_again", n = 1).is_in(&told),
         "{told}"
     );
     assert_eq!(told.matches("Question 2").count(), 1, "{told}");

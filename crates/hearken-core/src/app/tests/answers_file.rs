@@ -27,12 +27,16 @@ fn a_rule_of_the_call_accepts_what_it_names_and_says_so() {
         PIPE,
         accepting("text = \"send RPL_1\"\nagents = [\"Mailer\"]"),
     );
-    assert!(stage.heard("1 rule of --answers answers questions without asking you: mine accepts what is said to be of low risk and can be undone"));
+    stage.assert_heard(phrase!(
+        "answers.start",
+        n = 1,
+        rules = "mine accepts what is said to be of low risk and can be undone"
+    ));
     stage.ask("rpl_1");
     let (_, body) = stage.sent.last().unwrap();
     assert_eq!(body["decision"], "accept");
     assert_eq!(body["decided_by"], "auto:mine");
-    assert!(stage.heard("Your rule mine accepts question 1: Send rpl_1. What follows: It is gone"));
+    stage.assert_heard("Your rule mine accepts question 1: Send rpl_1. What follows: It is gone");
     assert_eq!(stage.bells, 0);
 }
 
@@ -180,7 +184,7 @@ fn a_used_token_is_answered_by_no_rule_of_the_call() {
     let again = json!({"session_id": "sess_2", "action": "Wipe the disk"});
     stage.ask_with("rpl_1", again);
     assert_eq!(stage.sent.len(), 1);
-    assert!(stage.heard("No rule of --answers answers question 2; it stays open."));
+    stage.assert_heard(phrase!("answers.none", n = 2));
 }
 
 #[test]
@@ -194,7 +198,7 @@ fn the_rules_of_the_settings_stand_above_those_of_the_call() {
         let mut stage = Stage::with(PIPE, config);
         stage.ask("rpl_1");
         assert_eq!(stage.decision(), sent);
-        assert!(!stage.heard("No rule of --answers"), "{:?}", stage.lines);
+        stage.assert_not_heard(phrase!("answers.none"));
     }
 }
 
@@ -205,7 +209,7 @@ fn the_first_rule_that_is_about_a_question_decides() {
     let mut stage = Stage::with(PIPE, scripted(rules));
     stage.ask("rpl_1");
     assert!(stage.sent.is_empty() && stage.bells == 0);
-    assert!(stage.heard("Your rule first leaves question 1"));
+    stage.assert_heard(phrase!("policy.leaves", rule = "first", n = 1));
     stage.ask("rpl_2");
     assert_eq!(stage.decision(), Some("reject"));
 }
@@ -234,11 +238,12 @@ fn a_clarification_is_answered_in_the_kind_that_it_takes_or_not_at_all() {
         assert_eq!(sent, wanted, "{answer} {kinds}");
         if wanted.is_some() {
             assert_eq!(stage.sent[0].1["decided_by"], "auto:mine");
-            assert!(
-                stage.heard("Your rule mine answers question 1: Which one? The answer:"),
-                "{:?}",
-                stage.lines
-            );
+            stage.assert_heard(phrase!(
+                "answers.answers",
+                rule = "mine",
+                n = 1,
+                question = "Which one?"
+            ));
         } else {
             assert!(stage.heard(UNFIT), "{answer} {:?}", stage.lines);
             assert_eq!(stage.bells, 1);
@@ -256,7 +261,7 @@ fn an_answer_by_a_rule_of_the_call_that_does_not_arrive_leads_to_a_question() {
         retry_after: None,
     }));
     stage.link(0, LinkEvent::Replied { request, outcome });
-    assert!(stage.heard("was not delivered"));
+    stage.assert_heard(phrase!("reply.given_up"));
     assert_eq!(stage.bells, 1, "the person is asked after all");
     assert_eq!(stage.sent.len(), 1);
 }
@@ -302,7 +307,7 @@ fn what_silence_would_accept_is_accepted_by_a_rule_that_names_it_alone() {
     let mut stage = Stage::with(PIPE, accepting(""));
     stage.ask_with("rpl_1", by_silence.clone());
     assert!(stage.sent.is_empty());
-    assert!(stage.heard(UNFIT));
+    stage.assert_heard(UNFIT);
     let mut stage = Stage::with(PIPE, accepting("silence = true"));
     stage.ask_with("rpl_1", by_silence);
     assert_eq!(stage.sent.last().unwrap().1["decision"], "accept");

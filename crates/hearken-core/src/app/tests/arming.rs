@@ -6,13 +6,13 @@ use super::*;
 fn an_early_key_is_swallowed_and_told() {
     let mut stage = Stage::new(KEYS);
     stage.press('y');
-    assert!(stage.heard("No question is open"));
+    stage.assert_heard(phrase!("reply.no_question"));
     stage.wait(100);
     stage.ask("rpl_1");
     stage.wait(399);
     stage.press('y');
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("Not yet"));
+    stage.assert_heard(phrase!("reply.not_yet"));
     stage.wait(399);
     stage.code(KeyCode::F(5));
     stage.wait(399);
@@ -47,10 +47,10 @@ fn high_risk_takes_two_steps_and_any_other_key_leaves_it_open() {
     stage.wait(5000);
     stage.press('y');
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("to confirm"));
+    stage.assert_heard(phrase!("reply.second_step.keys"));
     stage.wait(500);
     stage.press('z');
-    assert!(stage.heard("Not confirmed. Question 1 is still open"));
+    stage.assert_heard(phrase!("reply.still_open", n = 1));
     stage.wait(500);
     stage.press('c');
     assert!(stage.sent.is_empty(), "the first step was undone");
@@ -97,7 +97,7 @@ fn with_a_voice_the_question_must_be_heard_or_skipped() {
     stage.wait(500);
     stage.press('y');
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("not been read to the end"));
+    stage.assert_heard(phrase!("reply.not_yet.said"));
     stage.wait(500);
     stage.press('s');
     stage.wait(500);
@@ -147,7 +147,7 @@ fn a_change_of_the_shown_question_arms_again() {
     assert_eq!(stage.sent.last().unwrap().1["reply_token"], "rpl_1");
     stage.press('n');
     assert_eq!(stage.sent.len(), 1, "question 2 is shown only now");
-    assert!(stage.heard("Not yet"));
+    stage.assert_heard(phrase!("reply.not_yet"));
     stage.wait(700);
     stage.press('n');
     assert_eq!(stage.sent.last().unwrap().1["reply_token"], "rpl_2");
@@ -177,7 +177,7 @@ fn lines_answer_with_a_number_and_bare_only_when_it_is_clear() {
     stage.wait(5000);
     stage.type_line("y");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("2 questions are open"));
+    stage.assert_heard(phrase!("reply.which", count = 2));
     stage.type_line("n 2");
     assert_eq!(stage.sent.last().unwrap().1["reply_token"], "rpl_2");
     stage.wait(100);
@@ -213,11 +213,7 @@ fn a_line_that_must_name_its_question_is_shown_how_with_its_own_decision() {
     stage.type_line("n 1");
     stage.wait(100);
     stage.type_line("n");
-    assert!(
-        stage.heard("Say that you mean it: n 2."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.changed", example = "n 2"));
 }
 
 #[test]
@@ -230,7 +226,7 @@ fn a_line_read_before_the_question_was_written_does_not_count() {
         read: early,
     });
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("typed before question 1 was shown"));
+    stage.assert_heard(phrase!("reply.not_yet.early", n = 1));
     stage.wait(1);
     stage.type_line("y 1");
     assert_eq!(stage.decision(), Some("accept"));
@@ -263,7 +259,7 @@ fn several_open_questions_are_answered_by_number_in_every_way() {
     stage.wait(3000);
     stage.type_line("o 1");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("for example: o 1 1"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("reply.which", example = "o 1 1"));
     stage.type_line("o 2 2");
     stage.type_line("a 1 green, please");
     let answers: Vec<(&str, &str)> = stage
@@ -291,11 +287,7 @@ fn a_question_closes_the_help_that_would_hide_it() {
     stage.wait(500);
     stage.press('y');
     assert!(stage.sent.is_empty(), "the help is open");
-    assert!(
-        stage.heard("Help is closed. Nothing was answered"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Help is closed. Nothing was answered");
     stage.wait(700);
     stage.press('y');
     assert_eq!(stage.decision(), Some("accept"), "{:?}", stage.lines);
@@ -336,11 +328,7 @@ fn nobody_accepts_what_the_screen_has_not_shown_to_its_end() {
     };
     let mut stage = paged();
     stage.press('y');
-    assert!(
-        stage.heard("There is more of question 1"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.not_yet.seen", n = 1));
     for page in [1, 2] {
         stage.press('d');
         stage.see(page, 3);
@@ -383,19 +371,11 @@ fn a_question_is_answered_only_after_the_write_of_it_returned() {
     stage.ask("rpl_1");
     stage.wait(1000);
     stage.press('y');
-    assert!(
-        stage.heard("Question 1 is being drawn."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.not_yet.drawing", n = 1));
     stage.wait(4000);
     stage.press('y');
     assert!(stage.sent.is_empty(), "the terminal was stopped");
-    assert!(
-        stage.heard("Question 1 could not be shown"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.not_yet.unshown", n = 1));
     stage.wait(1000);
     // The terminal continues, and the key that was read earlier is judged later.
     let read = stage.now.monotonic;
@@ -417,10 +397,10 @@ fn a_terminal_without_a_size_takes_no_answer_but_to_what_was_heard() {
     stage.see(0, 1);
     stage.wait(500);
     stage.press('y');
-    assert!(stage.heard("to confirm"));
+    stage.assert_heard(phrase!("reply.second_step.keys"));
     stage.wait(500);
     stage.draw(QuestionVisibility::Blank);
-    assert!(stage.heard("Not confirmed"));
+    stage.assert_heard("Not confirmed");
     stage.press('c');
     stage.wait(500);
     for key in ['y', 'c', 'n'] {
@@ -460,7 +440,7 @@ fn a_line_that_is_only_queued_was_not_shown() {
     stage.wait(5000);
     stage.type_line("y 1");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("could not be shown"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("reply.not_yet.unshown"));
 }
 
 #[test]
@@ -485,7 +465,7 @@ fn any_input_is_a_hand_at_work() {
         stage.press('y');
         stage.wait(200);
         stage.strike(hand.clone());
-        assert!(stage.heard("Not confirmed"), "{hand:?}");
+        assert!(stage.heard(phrase!("reply.still_open")), "{hand:?}");
         stage.wait(500);
         stage.press('c');
         assert!(stage.sent.is_empty(), "{hand:?}");
@@ -524,7 +504,7 @@ fn what_slow_and_trembling_hands_do_ends_no_second_step() {
         }
     };
     hold(&mut stage, 'y');
-    assert!(stage.heard("to confirm"));
+    stage.assert_heard(phrase!("reply.second_step.keys"));
     stage.press('x');
     stage.wait(1000);
     hold(&mut stage, 'c');
@@ -577,5 +557,5 @@ fn a_second_step_lapses_by_either_clock_before_a_late_key() {
 fn a_paste_that_does_not_end_is_told() {
     let mut stage = Stage::new(KEYS);
     stage.strike(TerminalInput::Stalled);
-    assert!(stage.heard("A paste did not end. Until you press Escape"));
+    stage.assert_heard("A paste did not end. Until you press Escape");
 }

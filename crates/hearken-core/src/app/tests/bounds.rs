@@ -46,20 +46,16 @@ fn a_change_of_two_thousand_lines_is_read_from_its_beginning_and_told_as_cut() {
         stage.agent_sends(json!({"jsonrpc": "2.0", "id": 70, "method": "session/request_permission", "params": {
             "sessionId": "s", "toolCall": {"toolCallId": "e", "title": "Edit big.rs", "kind": "edit", "content": diff},
             "options": [option("yes", "allow_once"), option("no", "reject_once")]}}));
-        assert!(
-            stage.heard("2000 lines added, 2000 removed"),
-            "{:?}",
-            stage.lines
-        );
+        stage.assert_heard(phrase!("acp.edit", added = 2000, removed = 2000));
         assert!(stage.weight() - before < MOST, "{}", stage.weight());
         let mut parts = 0;
-        while !stage.heard("That was the last part.") {
+        while !stage.heard(phrase!("reading.end")) {
             stage.read_on(lines);
             parts += 1;
             assert!(parts < 2000, "{:?}", stage.lines.last());
         }
         assert!(parts > 20, "{parts}");
-        assert!(stage.heard("Place 1 of 1, from line 1."));
+        stage.assert_heard(phrase!("reading.place", n = 1, count = 1, line = 1));
         let cut = "left out here, because there was too much.";
         let told = stage.lines.iter().filter(|line| line.contains(cut)).count();
         assert_eq!(told, 1, "where it is cut, and only there");
@@ -94,19 +90,20 @@ fn an_output_of_five_megabytes_is_read_from_both_ends_and_told_as_cut() {
         }
         let said = stage.lines.last().unwrap().clone();
         assert!(
-            said.contains(&format!("Output, {count} lines, ")) && said.contains("of them left out"),
+            said.contains(&format!("Output, {count} lines, "))
+                && phrase!("reading.output").is_in(&said),
             "{said}"
         );
         stage.lines.clear();
         let mut parts = 0;
-        while !stage.heard("That was the last part.") {
+        while !stage.heard(phrase!("reading.end")) {
             stage.read_on(lines);
             parts += 1;
             assert!(parts < 1000);
         }
         assert!(stage.heard("Line 1. line 1 of the output"), "its beginning");
         assert!(stage.heard(&format!("{count} of the output")), "its end");
-        assert!(stage.heard("left out here, because there was too much."));
+        stage.assert_heard(phrase!("reading.left_out"));
         assert!(stage.weight() - before < MOST, "{}", stage.weight());
     }
 }

@@ -59,13 +59,9 @@ fn of_a_run_of_tests_what_failed_is_said_and_its_lines_are_counted() {
         assert_eq!(told, words);
         assert!(told.split_whitespace().count() <= 20);
         stage.type_line("output");
-        assert!(
-            stage.heard("Output, 83 lines, of: npm test."),
-            "{:?}",
-            stage.lines
-        );
+        stage.assert_heard("Output, 83 lines, of: npm test.");
         stage.type_line(",");
-        assert!(stage.heard("not ok 81 - multiplies"), "{:?}", stage.lines);
+        stage.assert_heard("not ok 81 - multiplies");
     }
 }
 
@@ -87,13 +83,9 @@ fn the_same_holds_for_a_long_summary_or_message_without_an_output_beside_it() {
             "Failed: execute. 1 of 61: test adds numbers. 64 lines; output reads them."
         );
         stage.type_line("output");
-        assert!(
-            stage.heard("Output, 64 lines, of: execute."),
-            "{:?}",
-            stage.lines
-        );
+        stage.assert_heard("Output, 64 lines, of: execute.");
         stage.type_line(",");
-        assert!(stage.heard("61 tests, 1 failure"));
+        stage.assert_heard("61 tests, 1 failure");
     }
 }
 
@@ -123,11 +115,7 @@ fn of_an_output_of_no_known_format_the_last_telling_lines_are_said() {
         &json!({"error_message": "word ".repeat(1000)}),
     );
     stage.type_line("output");
-    assert!(
-        stage.heard("Output, 1 line, of: execute."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Output, 1 line, of: execute.");
     assert!(
         told.starts_with("Failed: execute: word word")
             && told.contains("word… 1 line; output reads it.")
@@ -194,11 +182,7 @@ fn a_message_beside_a_summary_is_told_in_detail_and_on_demand() {
     let (mut stage, told) = said(Verbosity::Normal, &fields);
     assert_eq!(told, "Failed: execute: The mail was not sent.");
     stage.type_line("d");
-    assert!(
-        stage.heard("Error: 550 mailbox unavailable"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("fact.error", message = "550 mailbox unavailable"));
     // The summary's content is not said twice.
     let fields = json!({"summary_normal": "Not sent: 550.", "error_message": "550"});
     let (_, told) = said(Verbosity::Detailed, &fields);
@@ -316,22 +300,18 @@ fn the_output_of_a_call_is_read_from_any_place_in_the_history() {
     stage.chunk("The tests fail, so I look. ");
     stage.type_line("find I look");
     stage.type_line("output");
-    assert!(
-        stage.heard("Output, 2 lines, of: npm test."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Output, 2 lines, of: npm test.");
     // From before the first call, the last call is read.
     stage.lines.clear();
     stage.type_line("find Testing");
     stage.type_line("output");
-    assert!(stage.heard("Output, 2 lines"), "{:?}", stage.lines);
+    stage.assert_heard("Output, 2 lines");
     // Then back to the present.
     stage.lines.clear();
     stage.type_line("now");
-    assert!(stage.heard("so I look."), "{:?}", stage.lines);
+    stage.assert_heard("so I look.");
     stage.type_line("now");
-    assert!(stage.heard("That is the last one."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("history.end"));
 }
 
 #[test]
@@ -354,7 +334,7 @@ fn the_status_says_what_a_running_call_is_called() {
         );
         stage.lines.clear();
         stage.type_line("t");
-        assert!(stage.heard(words), "{:?}", stage.lines);
+        stage.assert_heard(words);
     }
 }
 
@@ -371,11 +351,11 @@ fn a_dialog_of_ones_own_is_no_working_agent() {
         json!({"from_state": "idle", "to_state": "awaiting_input"}),
     );
     stage.type_line("t");
-    assert!(
-        stage.heard("hearken's dialog about Mailer: waiting for an answer."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!(
+        "status.session.aside",
+        agent = "Mailer",
+        phase = "waiting for an answer"
+    ));
     stage.type_line("b");
-    assert!(stage.heard("0 agents work"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("away", running = 0));
 }

@@ -108,7 +108,7 @@ fn what_was_not_shown_is_counted_before_it_is_accepted() {
     stage.draw_lines(3);
     let step = stage.turns('y');
     assert!(
-        step.contains("5 lines of the change were not shown."),
+        phrase!("reply.second_step.unseen", n = 5).is_in(&step),
         "{step}"
     );
     assert!(matches!(stage.app.mode(), Mode::Confirming(_)));

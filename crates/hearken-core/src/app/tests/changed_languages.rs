@@ -73,7 +73,7 @@ fn the_load_goes_round_by_a_key_and_to_a_level_by_a_line() {
     assert_eq!(stage.app.announcer().load_of(LinkId(0)), Load::Low);
     let mut keys = Stage::new(KEYS);
     keys.press('j');
-    assert!(keys.heard("Load: high."), "{:?}", keys.lines);
+    keys.assert_heard(phrase!("load.to_high"));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_new_load_holds_at_once_and_frees_the_text_that_waited() {
         words.join(" ")
     };
     assert!(!words(&stage).contains("Off."), "{}", words(&stage));
-    assert!(!stage.heard("One."), "{:?}", stage.lines);
+    stage.assert_not_heard("One.");
     stage.type_line("load medium");
     stage.speak_all();
     assert!(words(&stage).contains("One. Two."), "{}", words(&stage));
@@ -113,13 +113,9 @@ fn a_source_with_a_load_or_languages_of_its_own_keeps_them_and_is_named() {
     };
     let mut stage = stage(&["en", "de"], own);
     stage.type_line("j");
-    assert!(stage.heard("planner keeps low."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("own.keeps", source = "planner", value = "low"));
     stage.type_line("language");
-    assert!(
-        stage.heard("planner behält Französisch, Englisch GB."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("planner behält Französisch, Englisch GB.");
     let tags = stage.app.announcer().languages_of(LinkId(0));
     assert_eq!(tags, ["fr", "en-GB"]);
 }
@@ -138,7 +134,7 @@ fn the_language_goes_round_and_takes_words_texts_and_voice_with_it() {
     let started = json!({"summary_normal": "Hello.", "summary_normal_de": "Hallo.",
                          "localization_hints": {"primary_language": "en"}});
     stage.event("session.started", started);
-    assert!(stage.heard("beginnt: Hallo."), "{:?}", stage.lines);
+    stage.assert_heard("beginnt: Hallo.");
     stage.speak_all();
     let told = voiced(&mut stage, "language");
     // The run began in English, so the engine's own voice speaks it.
@@ -199,20 +195,16 @@ fn a_language_without_words_of_ours_is_heard_from_agents_and_that_is_said() {
     let started = json!({"summary_normal": "Hello.", "summary_normal_fr": "Bonjour.",
                          "localization_hints": {"primary_language": "en"}});
     stage.event("session.started", started);
-    assert!(stage.heard("started: Bonjour."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("session.started", summary = "Bonjour"));
 }
 
 #[test]
 fn what_is_no_language_changes_nothing_and_one_alone_does_not_go_round() {
     let mut stage = usual(&["en"]);
     stage.type_line("language");
-    assert!(stage.heard("English is your only language. Type language"));
+    stage.assert_heard(phrase!("language.alone_lines", language = "English"));
     stage.type_line("language German please");
-    assert!(
-        stage.heard("German please is not a language."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("language.unknown", input = "German please"));
     assert_eq!(stage.app.announcer().languages_of(LinkId(0)), ["en"]);
     for number in 0..40 {
         let (one, two) = (
@@ -275,7 +267,7 @@ fn a_confirmation_is_asked_in_the_persons_language_where_it_was_sent() {
             in_language("Er ist weg", "de")
         ]
     );
-    assert!(stage.heard("If accepted: Er ist weg"), "{:?}", stage.lines);
+    stage.assert_heard("If accepted: Er ist weg");
     let stage = asked_in(&["en-GB", "de"], kind, fields.clone());
     assert_eq!(
         languages_of(&stage),
@@ -293,11 +285,7 @@ fn a_confirmation_is_asked_in_the_persons_language_where_it_was_sent() {
             in_language("It is gone", "en-US")
         ]
     );
-    assert!(
-        stage.heard("If accepted, in English: It is gone"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("If accepted, in English: It is gone");
     // So is a summary in a language other than that of the action.
     let mut mixed = fields;
     mixed["action_de"] = json!(null);
@@ -305,11 +293,7 @@ fn a_confirmation_is_asked_in_the_persons_language_where_it_was_sent() {
     mixed["summary_detailed_de"] = json!("Alles davon");
     let mut stage = asked_in(&["de"], kind, mixed);
     stage.type_line("d 1");
-    assert!(
-        stage.heard("Why, in German: Alles davon"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Why, in German: Alles davon");
 }
 
 #[test]
@@ -323,9 +307,9 @@ fn a_clarification_is_asked_and_answered_in_the_persons_language() {
         let fields = json!({"question": "Which size?", "question_de": "Welche Gr\u{f6}\u{df}e?",
             "context": "Two fit", "choices": choices, "choices_de": ["klein", "gro\u{df}"]});
         let mut stage = asked_in(&["de"], kind, fields);
-        assert!(stage.heard("Welche Gr\u{f6}\u{df}e?"), "{:?}", stage.lines);
-        assert!(stage.heard("Choice 2: gro\u{df}."), "{:?}", stage.lines);
-        assert!(stage.heard("Why, in English: Two fit"), "{:?}", stage.lines);
+        stage.assert_heard("Welche Gr\u{f6}\u{df}e?");
+        stage.assert_heard("Choice 2: gro\u{df}.");
+        stage.assert_heard("Why, in English: Two fit");
         stage.wait(2500);
         stage.type_line("a 1 gro\u{df}");
         stage.type_line("a gro\u{df}");

@@ -43,7 +43,7 @@ fn nothing_is_in_focus_before_something_was_moved_and_enter_alone_never_answers(
     stage.code(KeyCode::Enter);
     stage.press(' ');
     assert_eq!(response(&stage), None);
-    assert!(stage.heard("Type a number, or go to a choice"));
+    stage.assert_heard(phrase!("choice.open"));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_letter_goes_round_among_those_that_begin_with_it_in_either_case() {
     for letter in ['n', 'y'] {
         stage.press(letter);
         assert_eq!(focus(&stage), Some("Ärzte"));
-        assert!(stage.heard(&format!("No choice begins with {letter}.")));
+        stage.assert_heard(&format!("No choice begins with {letter}."));
     }
     assert_eq!(response(&stage), None);
 }
@@ -156,7 +156,7 @@ fn what_is_picked_stays_picked_until_it_is_taken() {
     stage.blocked = true;
     stage.draw(QuestionVisibility::Blank);
     stage.code(KeyCode::Enter);
-    assert!(stage.heard("Not yet"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("reply.not_yet"));
     assert_eq!(response(&stage), None);
     assert_eq!(
         (stage.app.is_picked(0), stage.app.is_picked(2)),

@@ -33,7 +33,7 @@ fn a_lost_link_is_told_once_with_the_fate_of_its_questions() {
         stage
             .lines
             .iter()
-            .filter(|line| line.contains("is lost"))
+            .filter(|line| phrase!("link.lost").is_in(line))
             .count(),
         1
     );
@@ -41,20 +41,20 @@ fn a_lost_link_is_told_once_with_the_fate_of_its_questions() {
         stage
             .lines
             .iter()
-            .filter(|line| line.contains("may already be decided"))
+            .filter(|line| phrase!("question.unsure.*").is_in(line))
             .count(),
         1
     );
     stage.type_line("y 1");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("can't be answered: its connection was lost"));
+    stage.assert_heard(phrase!("reply.lost"));
     stage.link(0, LinkEvent::Connected);
     stage.wait(1000);
     assert_eq!(
         stage
             .lines
             .iter()
-            .filter(|line| line.contains("is back"))
+            .filter(|line| phrase!("link.back").is_in(line))
             .count(),
         1
     );
@@ -80,9 +80,9 @@ fn quitting_with_an_open_question_names_its_default_and_asks_once() {
     stage.wait(500);
     stage.press('q');
     assert_eq!(stage.quit, None);
-    assert!(stage.heard("Question 1 will be rejected when time runs out"));
+    stage.assert_heard(phrase!("quit.default.reject", n = 1));
     stage.press('j');
-    assert!(stage.heard("Staying"));
+    stage.assert_heard(phrase!("quit.stay"));
     stage.press('q');
     stage.press('q');
     assert_eq!(stage.quit, Some(Exit::Clean));
@@ -97,13 +97,13 @@ fn leaving_a_source_names_defaults_and_closes_only_that() {
     stage.ask("rpl_1");
     stage.wait(3000);
     stage.type_line("x");
-    assert!(stage.heard("still open at one"));
+    stage.assert_heard(phrase!("leave.open", source = "one"));
     stage.type_line("x");
-    assert!(stage.heard("Left one"));
+    stage.assert_heard("Left one");
     stage.event_on(0, "session.completed", json!({"summary_normal": "late"}));
-    assert!(!stage.heard("late"));
+    stage.assert_not_heard("late");
     stage.event_on(1, "session.started", json!({"summary_normal": "other"}));
-    assert!(stage.heard("other"));
+    stage.assert_heard("other");
 }
 
 #[test]
@@ -115,17 +115,20 @@ fn garbage_is_told_and_the_stream_goes_on() {
     let told: Vec<&String> = stage
         .lines
         .iter()
-        .filter(|line| line.contains("can't be understood"))
+        .filter(|line| phrase!("anomaly.undecodable.*").is_in(line))
         .collect();
     assert_eq!(
         told.len(),
         3,
         "the first, the tenth, the hundredth: {told:?}"
     );
-    assert!(told[1].contains("10 messages from") && told[2].contains("100 messages from"));
+    assert!(
+        phrase!("anomaly.undecodable.more", count = 10).is_in(told[1])
+            && phrase!("anomaly.undecodable.more", count = 100).is_in(told[2])
+    );
     assert_eq!(stage.app.links()[0].garbage, 100);
     stage.event("session.started", json!({"summary_normal": "Hello"}));
-    assert!(stage.heard("Hello"));
+    stage.assert_heard("Hello");
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn each_fault_is_one_clear_sentence() {
         let mut stage = Stage::new(PIPE);
         stage.link(1, LinkEvent::Failed { fault });
         assert_eq!(stage.lines.len(), 1);
-        assert!(stage.heard(words), "{:?}", stage.lines);
+        stage.assert_heard(words);
         assert_eq!(stage.quit, None, "the other source could still speak");
         stage.link(0, LinkEvent::Ended);
         assert_eq!(stage.quit, Some(Exit::NoSource));
@@ -180,7 +183,11 @@ fn a_link_that_opens_and_closes_at_once_is_not_back() {
     }
     assert_eq!(stage.lines.len(), 1, "{:?}", stage.lines);
     stage.event("session.started", json!({"summary_normal": "Hello"}));
-    assert!(stage.lines[1].contains("is back"), "{:?}", stage.lines);
+    assert!(
+        phrase!("link.back").is_in(&stage.lines[1]),
+        "{:?}",
+        stage.lines
+    );
 }
 
 #[test]
@@ -191,7 +198,7 @@ fn leaving_waits_for_an_answer_that_is_under_way() {
     stage.type_line("n 1");
     stage.type_line("q");
     assert_eq!(stage.quit, None);
-    assert!(stage.heard("still being sent"));
+    stage.assert_heard(phrase!("quit.sending"));
     let request = stage.sent[0].0;
     stage.link(
         0,
@@ -222,7 +229,7 @@ fn an_agent_with_too_many_questions_keeps_nobody_else_from_being_heard() {
     let waiting: Vec<&String> = stage
         .lines
         .iter()
-        .filter(|line| line.contains("asked when there is room"))
+        .filter(|line| phrase!("question.waiting").is_in(line))
         .collect();
     assert_eq!(waiting.len(), 2, "at 1 and at 10: {waiting:?}");
     // Another agent's question is asked, its irreversible tool is announced, its end comes through.
@@ -242,9 +249,9 @@ fn an_agent_with_too_many_questions_keeps_nobody_else_from_being_heard() {
         "session.completed",
         json!({"producer": other, "session_id": "sess_b", "summary_normal": "Built."}),
     );
-    assert!(stage.heard("Built."));
+    stage.assert_heard("Built.");
     // Once there is room, the next one is asked, in order.
-    assert!(!stage.heard("Send rpl_64"));
+    stage.assert_not_heard("Send rpl_64");
     stage.wait(3000);
     stage.type_line("n 5");
     assert!(stage.heard("Send rpl_64") && !stage.heard("Send rpl_65"));
@@ -252,7 +259,7 @@ fn an_agent_with_too_many_questions_keeps_nobody_else_from_being_heard() {
     stage.event("session.completed", json!({"summary_normal": "Done."}));
     stage.wait(3000);
     assert_eq!(stage.app.sessions().open_questions().count(), 0);
-    assert!(!stage.heard("Send rpl_65"));
+    stage.assert_not_heard("Send rpl_65");
 }
 
 #[test]
@@ -266,7 +273,7 @@ fn questions_beyond_the_memory_of_a_link_are_told_and_counted() {
             json!({"producer": by, "action": format!("Send {n}"), "extra_context": {"note": long}}),
         );
     }
-    assert!(stage.heard("Too many questions are open; 1 is not kept and can't be asked."));
+    stage.assert_heard(phrase!("forgotten.questions", count = 1));
     let unasked = stage.app.sessions().dropped().unasked;
     assert!((2..=3).contains(&unasked), "{unasked}");
 }
@@ -314,7 +321,7 @@ fn a_question_over_a_link_that_flaps_is_told_and_rung_for_within_a_second() {
         .iter()
         .find(|line| line.contains("Pay 500 euros"));
     let told = told.unwrap();
-    assert!(told.contains("It may already be answered."), "{told}");
+    assert!(phrase!("question.perhaps_answered").is_in(told), "{told}");
     assert!(told_after.is_some());
 }
 
@@ -328,7 +335,7 @@ fn a_question_that_nobody_can_answer_waits_for_no_room() {
         );
     }
     assert!(stage.app.sessions().open_questions().count() <= 65);
-    assert!(!stage.heard("when there is room"));
+    stage.assert_not_heard(phrase!("question.waiting"));
 }
 
 #[test]
@@ -348,7 +355,7 @@ fn no_time_from_the_wire_is_too_long() {
     let mut stage = Stage::new(KEYS);
     stage.ask_with("rpl_1", json!({"timeout_seconds": u64::MAX}));
     stage.wait(1000);
-    assert!(stage.heard("Question 1"));
+    stage.assert_heard("Question 1");
 }
 
 #[test]
@@ -397,7 +404,7 @@ fn resumed_with_a_question(config: Config) -> Stage {
     stage.link(0, LinkEvent::Connecting { attempt: 1 });
     stage.link(0, LinkEvent::Connected);
     stage.link(0, LinkEvent::Resumed);
-    assert!(!stage.heard("answered again"));
+    stage.assert_not_heard(phrase!("question.again.*"));
     stage.wait(1000);
     stage
 }
@@ -410,16 +417,16 @@ fn what_is_known_only_after_the_first_message_counts_as_well() {
     stage.wait(3000);
     lose_and_return(&mut stage);
     stage.link(0, LinkEvent::Frame(crate::link::Frame::of("[]")));
-    assert!(stage.heard("is back"));
+    stage.assert_heard(phrase!("link.back"));
     stage.link(0, LinkEvent::Resumed);
     stage.wait(1000);
-    assert!(stage.heard("Question 1 can be answered again"));
+    stage.assert_heard(phrase!("question.again.perhaps", n = 1));
 }
 
 #[test]
 fn a_server_that_resumes_in_silence_can_be_answered_and_the_doubt_is_told_twice() {
     let mut stage = resumed_with_a_question(Config::default());
-    assert!(stage.heard("Question 1 can be answered again, and may already be decided."));
+    stage.assert_heard(phrase!("question.again.perhaps", n = 1));
     stage.wait(3000);
     assert!(stage.sent.is_empty());
     stage.lines.clear();
@@ -427,11 +434,11 @@ fn a_server_that_resumes_in_silence_can_be_answered_and_the_doubt_is_told_twice(
     let doubt = stage
         .lines
         .iter()
-        .position(|line| line.contains("Question 1 may already be decided."));
+        .position(|line| phrase!("reply.perhaps", n = 1).is_in(line));
     let sending = stage
         .lines
         .iter()
-        .position(|line| line.contains("Rejecting"));
+        .position(|line| phrase!("reply.rejecting.short").is_in(line));
     assert!(doubt.is_some() && doubt < sending, "{:?}", stage.lines);
     assert_eq!(stage.decision(), Some("reject"));
 }
@@ -465,13 +472,13 @@ fn a_server_without_a_replay_that_is_back_can_be_answered_with_a_doubt_in_two_st
     ] {
         let mut stage = back_in_silence(carrier);
         assert!(
-            stage.heard("Question 1 can be answered again, and may already be decided."),
+            stage.heard(phrase!("question.again.perhaps", n = 1)),
             "{carrier:?}: {:?}",
             stage.lines
         );
         stage.wait(3000);
         stage.press('y');
-        assert!(stage.heard("Question 1 may already be decided."));
+        stage.assert_heard(phrase!("reply.perhaps", n = 1));
         assert_eq!(stage.decision(), None, "the first step sends nothing");
         stage.wait(1000);
         stage.press('c');
@@ -480,7 +487,7 @@ fn a_server_without_a_replay_that_is_back_can_be_answered_with_a_doubt_in_two_st
     // A restarted program has not asked anything.
     let mut stage = back_in_silence(TransportKind::Lines);
     stage.wait(3000);
-    assert!(!stage.heard("answered again"), "{:?}", stage.lines);
+    stage.assert_not_heard(phrase!("question.again.*"));
     stage.press('n');
     assert_eq!(stage.decision(), None);
 }

@@ -8,22 +8,18 @@ use super::*;
 fn each_conversation_has_a_number_a_state_and_what_is_meant_for_it() {
     let mut stage = Stage::agents(2, PIPE, Config::default());
     stage.type_line("sessions");
-    assert!(
-        stage.heard("1: agent 0: nothing is asked of it. 2: agent 1: nothing is asked of it."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("1: agent 0: nothing is asked of it. 2: agent 1: nothing is asked of it.");
     stage.type_line("go 2");
-    assert!(stage.heard("2: agent 1: nothing is asked of it. You are here."));
+    stage.assert_heard("2: agent 1: nothing is asked of it. You are here.");
     stage.type_line("> do it");
-    assert!(stage.heard("To agent 1."), "{:?}", stage.lines);
+    stage.assert_heard("To agent 1.");
     stage.type_line("> #1 other work");
     assert_eq!(stage.prompts(0)[0].1, "other work");
     assert_eq!(stage.prompts(1)[0].1, "do it");
     // The last agent to speak is not the one that the person chose.
     stage.says_on(0, "Here I am.");
     stage.type_line("> and then");
-    assert!(stage.heard("To Fox 1."), "{:?}", stage.lines);
+    stage.assert_heard("To Fox 1.");
     assert_eq!(stage.prompts(0).len(), 1);
     stage.type_line("m");
     assert!(
@@ -32,9 +28,9 @@ fn each_conversation_has_a_number_a_state_and_what_is_meant_for_it() {
         stage.lines
     );
     stage.type_line("sessions");
-    assert!(stage.heard("Muted. You are here."), "{:?}", stage.lines);
+    stage.assert_heard("Muted. You are here.");
     stage.type_line("go 7");
-    assert!(stage.heard("There is no conversation 7."));
+    stage.assert_heard(phrase!("conversation.no_such", n = 7));
 }
 
 #[test]
@@ -49,11 +45,7 @@ fn a_stop_by_number_takes_two_steps_of_the_same_number() {
         sent.any(|(to, body)| *to == LinkId(link) && cancels(body))
     };
     stage.type_line("stop 1");
-    assert!(
-        stage.heard("Type stop 1 once more to stop the agent, Fox 0."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("stop_turn.first.lines", n = 1, agent = "Fox 0"));
     stage.type_line("stop 2");
     assert!(
         !stopped(&stage, 0) && !stopped(&stage, 1),
@@ -62,7 +54,7 @@ fn a_stop_by_number_takes_two_steps_of_the_same_number() {
     stage.type_line("stop 2");
     assert!(!stopped(&stage, 0) && stopped(&stage, 1));
     stage.type_line("stop 9");
-    assert!(stage.heard("There is no conversation 9."));
+    stage.assert_heard(phrase!("conversation.no_such", n = 9));
 }
 
 #[test]
@@ -93,19 +85,15 @@ fn going_to_a_conversation_shows_its_question_and_answers_nothing() {
 fn agents_that_are_only_listened_to_are_conversations_that_can_be_left_and_muted() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("sessions");
-    assert!(stage.heard("There is nobody to talk with."));
+    stage.assert_heard(phrase!("conversation.none"));
     stage.event("session.started", json!({"summary_normal": "Working"}));
     stage.type_line("go 1");
-    assert!(stage.heard("1: Mailer"), "{:?}", stage.lines);
+    stage.assert_heard("1: Mailer");
     stage.type_line("> x");
-    assert!(
-        stage.heard("This one can't be told what to do."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("prompt.not_this"));
     stage.type_line("go");
     stage.type_line("> x");
-    assert!(stage.heard("No agent here can be told what to do."));
+    stage.assert_heard(phrase!("prompt.nobody"));
 }
 
 /// A face shows the number before the person has asked for it, and it stays the same.

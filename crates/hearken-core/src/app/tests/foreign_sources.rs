@@ -63,7 +63,7 @@ fn aaep_beside_something_else_is_followed() {
     for _ in 0..100 {
         frame(&mut stage, "Compiling agent v0.1.0");
     }
-    assert!(stage.heard("Hello"));
+    stage.assert_heard("Hello");
     assert_eq!(
         stage
             .lines
@@ -77,7 +77,7 @@ fn aaep_beside_something_else_is_followed() {
         "purple.flamingo",
         json!({"summary_normal": "A flamingo passes."}),
     );
-    assert!(stage.heard("A flamingo passes."));
+    stage.assert_heard("A flamingo passes.");
 
     let mut stage = Stage::new(PIPE);
     stage.event("session.started", json!({"summary_normal": "Hello"}));
@@ -112,18 +112,18 @@ fn what_an_agent_keeps_of_its_conversations_is_named_once_with_the_way_to_hear_t
         &mut stage,
         r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user"}}"#,
     );
-    assert!(
-        stage.heard("one holds a transcript of Claude Code"),
-        "{:?}",
-        stage.lines
-    );
-    assert!(stage.heard("hearken hooks install claude"));
+    stage.assert_heard(phrase!(
+        "link.kept.claude",
+        source = "one",
+        what = "a transcript of Claude Code"
+    ));
+    stage.assert_heard("hearken hooks install claude");
     // Beside AAEP, it is just another message in something else.
     let mut stage = Stage::new(PIPE);
     stage.event("session.started", json!({"summary_normal": "Working"}));
     frame(&mut stage, ROLLOUT);
-    assert!(stage.heard("It looks like a rollout of Codex. Everything else goes on."));
-    assert!(!stage.heard("hearken run codex"));
+    stage.assert_heard(phrase!("link.foreign.some", what = "a rollout of Codex"));
+    stage.assert_not_heard("hearken run codex");
 }
 
 fn recording(text: &str) -> Stage {
@@ -157,7 +157,7 @@ fn what_an_agent_saved_over_many_lines_is_named() {
         let stage = recording(&serde_json::to_string_pretty(&saved).unwrap());
         assert!(stage.lines[0].contains(name), "{:?}", stage.lines);
         for wrong in ["plain text", "can't be understood"] {
-            assert!(!stage.heard(wrong), "{:?}", stage.lines);
+            stage.assert_not_heard(wrong);
         }
     }
 }
@@ -166,9 +166,9 @@ fn what_an_agent_saved_over_many_lines_is_named() {
 fn an_object_over_many_lines_that_nobody_saves_is_still_told() {
     let pretty = serde_json::to_string_pretty(&json!({"a": 1, "b": [1, 2]})).unwrap();
     let stage = recording(&pretty);
-    assert!(stage.lines[0].contains("A message from one can't be understood"));
-    assert!(stage.heard("plain text"), "{:?}", stage.lines);
+    assert!(phrase!("anomaly.undecodable", source = "one").is_in(&stage.lines[0]));
+    stage.assert_heard(phrase!("foreign.text"));
     let long = vec![json!({"a": 1}); 40];
     let stage = recording(&serde_json::to_string_pretty(&long).unwrap());
-    assert!(stage.lines[0].contains("A message from one can't be understood"));
+    assert!(phrase!("anomaly.undecodable", source = "one").is_in(&stage.lines[0]));
 }

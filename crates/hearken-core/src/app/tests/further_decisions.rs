@@ -18,23 +18,27 @@ fn a_decision_of_the_producers_own_takes_a_number_and_the_second_step() {
         "rpl_1",
         json!({"allowed_replies": ["accept", "reject", "ask_later", "accept_always"]}),
     );
-    assert!(stage.heard(
-        "y accepts, n rejects, o and 1 for: ask later, o and 2 for: accept always, d for details."
-    ), "{:?}", stage.lines);
+    stage.assert_heard(
+        "y accepts, n rejects, o and 1 for: ask later, o and 2 for: accept always, d for details.",
+    );
     stage.wait(500);
     stage.press('o');
     stage.wait(500);
     stage.press('2');
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("Press c to confirm the answer accept always: Send rpl_1"));
+    stage.assert_heard(phrase!(
+        "reply.second_step.other.keys",
+        answer = "accept always",
+        subject = "Send rpl_1"
+    ));
     stage.wait(500);
     stage.code(KeyCode::F(5));
-    assert!(stage.heard("Not confirmed"));
+    stage.assert_heard("Not confirmed");
     stage.wait(500);
     stage.press('c');
     assert!(stage.sent.is_empty());
     stage.press('o');
-    assert!(stage.heard("Not yet"));
+    stage.assert_heard(phrase!("reply.not_yet"));
     stage.wait(700);
     stage.press('o');
     stage.press('1');
@@ -48,18 +52,25 @@ fn a_decision_of_the_producers_own_takes_a_number_and_the_second_step() {
 fn only_what_the_producer_takes_is_offered_and_sent() {
     let mut stage = Stage::new(PIPE);
     stage.ask_with("rpl_1", json!({"allowed_replies": ["approve", "reject"]}));
-    assert!(stage.heard("n 1 rejects, o 1 1 for: approve, d 1 for details."));
+    stage.assert_heard("n 1 rejects, o 1 1 for: approve, d 1 for details.");
     stage.wait(3000);
     stage.type_line("y");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("This question takes reject, or the number of a choice from 1 to 1."));
+    stage.assert_heard(phrase!(
+        "reply.wants",
+        what = "reject, or the number of a choice from 1 to 1"
+    ));
     stage.type_line("c");
     assert!(stage.sent.is_empty());
     stage.type_line("o 1");
-    assert!(stage.heard("Type c 1 to confirm the answer approve"));
+    stage.assert_heard(phrase!(
+        "reply.second_step.other.lines",
+        n = 1,
+        answer = "approve"
+    ));
     stage.wait(500);
     stage.type_line("o 2");
-    assert!(stage.heard("This question takes reject"));
+    stage.assert_heard(phrase!("reply.wants"));
     stage.type_line("o 1");
     stage.wait(500);
     stage.type_line("c");
@@ -72,33 +83,33 @@ fn a_reason_is_typed_and_goes_out_with_the_rejection() {
     stage.ask_with("rpl_1", json!({"risk_level": "high"}));
     stage.wait(500);
     stage.press('e');
-    assert!(stage.heard("Type your reason for rejecting"));
+    stage.assert_heard(phrase!("reply.reason"));
     assert_eq!(stage.app.editor_label(), "editor.reason");
     for c in "too much yc".chars() {
         stage.press(c);
     }
     stage.code(KeyCode::Esc);
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("Nothing was sent. The question is still open."));
+    stage.assert_heard(phrase!("reply.editing.left"));
     stage.wait(500);
     stage.press('e');
     stage.code(KeyCode::Enter);
-    assert!(stage.heard("The answer is empty"));
+    stage.assert_heard(phrase!("reply.empty"));
     for c in "too much".chars() {
         stage.press(c);
     }
     stage.code(KeyCode::Enter);
     assert_eq!(stage.decision(), Some("reject"));
     assert_eq!(stage.sent[0].1["decision_rationale"], "too much");
-    assert!(
-        stage.heard("Rejecting: Send rpl_1. Your reason: too much"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!(
+        "reply.rejecting.short",
+        subject = "Send rpl_1",
+        reason = "too much"
+    ));
     // They are the person's words, and no face may present them as the agent's.
     let mut told = stage.app.history().iter();
     let read_back = told
-        .find(|told| told.text().contains("Your reason"))
+        .find(|told| phrase!("reply.rejecting.short").is_in(&told.text()))
         .unwrap();
     let reason = read_back
         .segments
@@ -115,7 +126,7 @@ fn a_reason_is_no_longer_than_the_protocol_takes() {
     stage.wait(500);
     stage.press('e');
     stage.paste(&"ä".repeat(4097));
-    assert!(stage.heard("The rest is left out"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("reply.full"));
     stage.code(KeyCode::Enter);
     assert_eq!(
         stage.sent[0].1["decision_rationale"],
@@ -127,11 +138,7 @@ fn a_reason_is_no_longer_than_the_protocol_takes() {
     stage.wait(500);
     stage.type_line(&format!("r #1 {}", "z".repeat(4097)));
     assert!(stage.sent.is_empty());
-    assert!(
-        stage.heard("Nothing was sent: the reason has 4097 characters"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.reason_long", n = 4097));
     stage.type_line(&format!("r #1 {}", "z".repeat(4096)));
     assert_eq!(stage.decision(), Some("reject"));
 }
@@ -142,7 +149,7 @@ fn a_reason_is_for_a_confirmation_that_takes_a_rejection() {
     clarify(&mut stage, json!({"accepted_response_kinds": ["yes_no"]}));
     stage.wait(500);
     stage.press('e');
-    assert!(stage.heard("This question takes yes or no."));
+    stage.assert_heard(phrase!("reply.wants", what = "yes or no"));
     assert!(stage.sent.is_empty());
 }
 
@@ -178,8 +185,7 @@ fn a_number_is_sent_as_it_was_typed_or_refused_in_words() {
         assert_eq!(got, sent, "{typed}");
         if sent.is_null() {
             assert!(
-                stage.heard("can't be read as a number")
-                    || stage.heard("has more digits than a number can carry"),
+                stage.heard(phrase!("reply.number")) || stage.heard(phrase!("reply.number.long")),
                 "{typed}: {:?}",
                 stage.lines
             );
@@ -195,7 +201,7 @@ fn a_hostile_list_of_decisions_is_bounded() {
     stage.wait(3000);
     stage.type_line("o 33");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("from 1 to 32"));
+    stage.assert_heard(phrase!("reply.wants.choice", count = 32));
 }
 
 #[test]
@@ -215,8 +221,8 @@ fn an_end_after_a_rejection_never_sounds_as_if_the_thing_were_done() {
         json!({"summary_terse": "Done.", "summary_normal": "The email was not sent."}),
     );
     let end = "Finished. You rejected 1 of its actions. Reported: The email was not sent.";
-    assert!(stage.heard(end), "{:?}", stage.lines);
-    assert!(!stage.heard("Done."));
+    stage.assert_heard(end);
+    stage.assert_not_heard("Done.");
 }
 
 #[test]
@@ -228,7 +234,7 @@ fn what_is_not_said_to_be_undone_is_accepted_in_two_steps_whatever_else_is_said_
         stage.wait(700);
         stage.press('y');
         assert!(stage.sent.is_empty(), "{risk}: {:?}", stage.lines);
-        assert!(stage.heard("Press c to confirm"), "{:?}", stage.lines);
+        stage.assert_heard(phrase!("reply.second_step.keys"));
         stage.wait(700);
         stage.press('c');
         assert_eq!(stage.decision(), Some("accept"), "{risk}");

@@ -47,15 +47,11 @@ fn a_line_answers_only_what_was_written_before_it_was_begun() {
         read: begun,
     });
     assert!(stage.sent.is_empty(), "begun before the question came");
-    assert!(
-        stage.heard("was typed before question 1 was shown"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.not_yet.early", n = 1));
     stage.wait(399);
     stage.type_line("y 1");
     assert!(stage.sent.is_empty(), "begun right after it was written");
-    assert!(stage.heard("came too soon after question 1"));
+    stage.assert_heard(phrase!("reply.not_yet.soon", n = 1));
     stage.wait(400);
     stage.type_line("y 1");
     assert_eq!(stage.decision(), Some("accept"));
@@ -65,23 +61,23 @@ fn a_line_answers_only_what_was_written_before_it_was_begun() {
 fn held_lines_let_the_answers_to_lines_through_and_no_unread_question_be_answered() {
     let mut stage = Stage::new(EDITOR);
     stage.type_line("p");
-    assert!(stage.heard("Held"));
+    stage.assert_heard("Held");
     stage.ask("rpl_1");
-    assert!(!stage.heard("Send rpl_1"));
+    stage.assert_not_heard("Send rpl_1");
     stage.wait(5000);
     stage.type_line("y");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("Question 1 is not written yet"));
+    stage.assert_heard(phrase!("reply.not_yet.held", n = 1));
     stage.type_line("t");
-    assert!(stage.heard("1 question"), "{:?}", stage.lines);
+    stage.assert_heard("1 question");
     // Reading its details counts as reading it.
     stage.type_line("d 1");
-    assert!(stage.heard("Send rpl_1"));
+    stage.assert_heard("Send rpl_1");
     stage.wait(500);
     stage.type_line("n 1");
     assert_eq!(stage.decision(), Some("reject"));
     stage.type_line("p");
-    assert!(stage.heard("The lines go on."));
+    stage.assert_heard(phrase!("hold.off"));
 }
 
 #[test]
@@ -98,11 +94,11 @@ fn what_is_too_much_to_hold_is_counted_and_questions_stay() {
     }
     stage.type_line("p");
     assert!(
-        stage.heard("left out here, because too much waited"),
+        stage.heard(phrase!("hold.left_out")),
         "{:?}",
         &stage.lines[..4]
     );
-    assert!(stage.heard("Send rpl_1"));
+    stage.assert_heard("Send rpl_1");
     assert!(stage.lines.len() < 1100);
 }
 
@@ -112,10 +108,10 @@ fn what_waits_is_written_before_the_end() {
     stage.type_line("p");
     say_something(&mut stage, "The last words");
     stage.event("session.completed", json!({"summary_normal": "All done."}));
-    assert!(!stage.heard("All done"));
+    stage.assert_not_heard("All done");
     stage.type_line("q");
     assert_eq!(stage.quit, Some(Exit::Clean));
-    assert!(stage.heard("All done"), "{:?}", stage.lines);
+    stage.assert_heard("All done");
 }
 
 fn speaking(options: Options) -> Stage {
@@ -203,7 +199,7 @@ fn in_the_editor_of_the_full_face_other_questions_wait_and_its_own_time_is_told(
     );
     stage.wait(35_000);
     let words = said(&mut stage);
-    assert!(words.contains("left to answer"), "{words}");
+    assert!(phrase!("question.warning").is_in(&words), "{words}");
     assert!(!words.contains("Send rpl 2"), "{words}");
     stage.press('5');
     stage.code(KeyCode::Enter);
@@ -238,5 +234,5 @@ fn json_lines_are_never_held() {
         false,
     );
     stage.type_line("p");
-    assert!(stage.heard("JSON lines are not held"));
+    stage.assert_heard(phrase!("hold.never"));
 }

@@ -58,7 +58,7 @@ fn looking_back_says_whose_words_a_prompt_is() {
     stage.turn_ends();
     stage.lines.clear();
     stage.type_line("h");
-    assert!(stage.heard("do it"), "{:?}", stage.lines);
+    stage.assert_heard("do it");
     let mut told = stage.app.history().iter();
     let prompt = told
         .find(|told| told.kind == AnnouncementKind::Prompt)

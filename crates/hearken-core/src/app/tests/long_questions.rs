@@ -16,12 +16,11 @@ fn last(stage: &Stage) -> &str {
 fn a_long_confirmation_is_told_in_parts_and_accepted_only_after_its_end() {
     let mut stage = Stage::new(PIPE);
     stage.ask_with("rpl_1", json!({"action": long("then delete it.")}));
-    assert!(
-        stage.heard("This is not all of it; type d 1 for all of it, in 3 parts."),
-        "{:?}",
-        stage.lines
-    );
-    assert!(!stage.heard("then delete it"));
+    stage.assert_heard(phrase!(
+        "question.cut",
+        details = "type d 1 for all of it, in 3 parts"
+    ));
+    stage.assert_not_heard("then delete it");
     stage.wait(2500);
     stage.type_line("y 1");
     assert!(last(&stage).contains("Type d 1 for the next part first."));
@@ -34,7 +33,7 @@ fn a_long_confirmation_is_told_in_parts_and_accepted_only_after_its_end() {
             "{words}"
         );
         assert_eq!(
-            words.contains("Type d 1 for the next part."),
+            phrase!("question.part.next.lines", n = 1).is_in(&words),
             part < 3,
             "{words}"
         );
@@ -44,8 +43,14 @@ fn a_long_confirmation_is_told_in_parts_and_accepted_only_after_its_end() {
         assert!(stage.sent.is_empty());
     }
     assert_eq!(told.matches("copy the folder and").count(), 120);
-    assert!(told.contains("then delete it.") && told.contains("If accepted: It is gone"));
-    assert!(told.contains("Low risk.") && told.contains("y 1 then c 1 accepts"));
+    assert!(
+        told.contains("then delete it.")
+            && phrase!("question.part.consequence", text = "It is gone").is_in(&told)
+    );
+    assert!(
+        phrase!("question.risk.low").is_in(&told)
+            && phrase!("question.lines.accept_twice", n = 1).is_in(&told)
+    );
     stage.type_line("y 1");
     stage.wait(500);
     stage.type_line("c 1");
@@ -66,8 +71,8 @@ fn a_long_clarification_is_told_in_parts_and_answered_only_after_its_end() {
         event["timeout_seconds"] = json!(300);
         event["urgency"] = json!("critical");
         stage.event("awaiting.clarification", event);
-        assert!(stage.heard("This is not all of it"), "{:?}", stage.lines);
-        assert!(!stage.heard("or not at all?"), "{:?}", stage.lines);
+        stage.assert_heard(phrase!("question.cut"));
+        stage.assert_not_heard("or not at all?");
         stage.wait(2500);
         for line in ["a first", "o 1 2", "y 1", "n 1"] {
             stage.type_line(line);
@@ -76,8 +81,8 @@ fn a_long_clarification_is_told_in_parts_and_answered_only_after_its_end() {
         for _ in 0..3 {
             stage.type_line("d 1");
         }
-        assert!(stage.heard("or not at all?"), "{:?}", stage.lines);
-        stage.type_line(if stage.heard("Choice 2") {
+        stage.assert_heard("or not at all?");
+        stage.type_line(if stage.heard(phrase!("question.part.choice", n = 2)) {
             "o 1 2"
         } else {
             "a first"
@@ -107,9 +112,9 @@ fn with_a_voice_the_last_part_is_heard_or_stopped_before_an_answer() {
     }
     stage.press('y');
     let words = last(&stage);
-    assert!(words.contains("not been read to the end"), "{words}");
+    assert!(phrase!("reply.not_yet.said").is_in(words), "{words}");
     assert!(
-        words.contains("part 3 of 3"),
+        phrase!("question.part", i = 3, count = 3).is_in(words),
         "it is said once more: {words}"
     );
     stage.speak_all();
@@ -151,8 +156,8 @@ fn a_warning_and_a_rule_say_that_there_is_more() {
     stage.ask_with("rpl_1", json!({"action": long("then delete it.")}));
     stage.lines.clear();
     stage.wait(160_000);
-    assert!(stage.heard("left to answer"), "{:?}", stage.lines);
-    assert!(stage.heard("This is not all of it"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("question.warning"));
+    stage.assert_heard(phrase!("question.cut"));
 }
 
 #[test]
@@ -163,13 +168,9 @@ fn signs_of_direction_in_a_command_are_named_and_take_two_steps() {
         "rpl_1",
         json!({"action": action, "consequence": "\u{200f}Copied"}),
     );
-    assert!(
-        stage.heard("Run cp [right-to-left isolate]a b[end of isolate] /tmp"),
-        "{:?}",
-        stage.lines
-    );
-    assert!(stage.heard("[right-to-left mark]Copied"));
-    assert!(!stage.heard("Hidden characters were removed"));
+    stage.assert_heard("Run cp [right-to-left isolate]a b[end of isolate] /tmp");
+    stage.assert_heard("[right-to-left mark]Copied");
+    stage.assert_not_heard(phrase!("question.hidden"));
     let told = stage.app.history().iter().last().unwrap();
     assert!(!told.text().contains(is_direction_sign));
     let asked = stage
@@ -190,7 +191,7 @@ fn signs_of_direction_in_a_command_are_named_and_take_two_steps() {
     assert_eq!(stage.decision(), Some("accept"));
     // A mark without its pair counts as hidden, is removed, and is announced.
     stage.ask_with("rpl_2", json!({"action": "Run rm \u{2067}a b"}));
-    assert!(stage.heard("Run rm a b") && stage.heard("Hidden characters were removed"));
+    assert!(stage.heard("Run rm a b") && stage.heard(phrase!("question.hidden")));
     // In prose both stay, and are not announced.
     stage.event(
         "output.streaming",

@@ -73,32 +73,24 @@ fn above_twenty_agents_the_person_hears_questions_and_failures_of_all_and_the_re
         many.start(number);
     }
     assert_eq!(many.subjects(), ["aaep.v1.main.>"]);
-    assert!(many.stage.heard("Job 19 begun."), "{:?}", many.stage.lines);
+    many.stage.assert_heard("Job 19 begun.");
     many.start(20);
     let questions = ["aaep.v1.main.*.*.*.ask", "aaep.v1.main.*.*.*.life"];
     assert_eq!(many.subjects(), questions);
-    assert!(
-        many.stage.heard("21 agents work."),
-        "{:?}",
-        many.stage.lines
-    );
+    many.stage.assert_heard(phrase!("fleet.many.lines", n = 21));
     many.stage.lines.clear();
     many.start(21);
     many.end(3);
-    assert!(!many.stage.heard("Job"), "{:?}", many.stage.lines);
+    many.stage.assert_not_heard("Job");
     let failed = json!({"summary_normal": "The disk is full.", "error_category": "internal", "recoverable": false});
     many.event(4, "life", "session.errored", failed);
-    assert!(
-        many.stage.heard("The disk is full."),
-        "{:?}",
-        many.stage.lines
-    );
+    many.stage.assert_heard("The disk is full.");
     many.ask(5);
     many.stage.wait(1000);
-    assert!(many.stage.heard("Question 1"), "{:?}", many.stage.lines);
+    many.stage.assert_heard("Question 1");
     // What was left unsaid is in the history.
     many.stage.type_line("find Job 3 is done");
-    assert!(many.stage.heard("Job 3 is done."), "{:?}", many.stage.lines);
+    many.stage.assert_heard("Job 3 is done.");
 }
 
 #[test]
@@ -110,7 +102,7 @@ fn an_agent_that_is_done_can_be_gone_to_and_read_back() {
     many.end(3);
     many.stage.lines.clear();
     many.stage.type_line("go 4");
-    assert!(many.stage.heard("4: Fox 3"), "{:?}", many.stage.lines);
+    many.stage.assert_heard("4: Fox 3");
     let of_fox = "aaep.v1.main.build-0.fox3.*.text".to_owned();
     assert!(many.subjects().contains(&of_fox), "{:?}", many.subjects());
 }
@@ -123,16 +115,13 @@ fn what_became_of_a_question_is_heard_also_of_many_agents() {
     }
     many.ask(2);
     many.stage.wait(1000);
-    assert!(many.stage.heard("Question 1"), "{:?}", many.stage.lines);
+    many.stage.assert_heard("Question 1");
     many.stage.lines.clear();
     let back = json!({"from_state": "awaiting_input", "to_state": "thinking"});
     many.event(2, "ask", "state.changed", back);
     many.stage.wait(1000);
-    assert!(
-        many.stage.heard("Question 1 was settled without you."),
-        "{:?}",
-        many.stage.lines
-    );
+    many.stage
+        .assert_heard(phrase!("question.closed.elsewhere", n = 1));
 }
 
 #[test]
@@ -152,7 +141,7 @@ fn whoever_the_person_goes_to_is_heard_in_full_again() {
     let text = json!({"chunk": "All is well.", "complete": true, "output_id": "o"});
     many.event(number, "text", "output.streaming", text);
     many.stage.wait(1000);
-    assert!(many.stage.heard("All is well."), "{:?}", many.stage.lines);
+    many.stage.assert_heard("All is well.");
 }
 
 #[test]
@@ -167,24 +156,17 @@ fn once_few_agents_work_everything_is_heard_again() {
     assert_eq!(many.subjects().len(), 2, "sixteen still work");
     many.end(9);
     assert_eq!(many.subjects(), ["aaep.v1.main.>"]);
-    assert!(
-        many.stage
-            .heard("15 agents work. Everything is announced again.")
-    );
+    many.stage.assert_heard(phrase!("fleet.few", n = 15));
     many.stage.lines.clear();
     many.end(10);
-    assert!(
-        many.stage.heard("Job 10 is done."),
-        "{:?}",
-        many.stage.lines
-    );
+    many.stage.assert_heard("Job 10 is done.");
 }
 
 #[test]
 fn fleet_counts_by_machine_questions_first() {
     let mut many = Many::new();
     many.stage.type_line("fleet");
-    assert!(many.stage.heard("No agent works"), "{:?}", many.stage.lines);
+    many.stage.assert_heard(phrase!("fleet.nobody"));
     for number in 0..25 {
         many.start(number);
     }
@@ -195,7 +177,7 @@ fn fleet_counts_by_machine_questions_first() {
     many.stage.type_line("fleet");
     let words =
         "3 questions wait: build-1 2, build-2 1. 22 agents work: build-0 9, build-2 7, build-1 6.";
-    assert!(many.stage.heard(words), "{:?}", many.stage.lines);
+    many.stage.assert_heard(words);
     // The bridges' counts are better, because bridges hear everything.
     let sign = Frame {
         event: Some("aaep-alive.v1.main.build-1".to_owned()),
@@ -206,11 +188,11 @@ fn fleet_counts_by_machine_questions_first() {
     many.stage.type_line("fleet");
     let words =
         "20 agents work: build-0 9, build-2 7, build-1 4. 2 silent for a minute: build-1 2.";
-    assert!(many.stage.heard(words), "{:?}", many.stage.lines);
+    many.stage.assert_heard(words);
     many.stage.wait(61_000);
     many.stage.lines.clear();
     many.stage.type_line("fleet");
-    assert!(many.stage.heard("Away: build-1."), "{:?}", many.stage.lines);
+    many.stage.assert_heard("Away: build-1.");
 }
 
 #[test]
@@ -228,5 +210,5 @@ fn of_many_conversations_those_are_read_that_the_person_may_want() {
     // Each agent still has a number.
     many.stage.lines.clear();
     many.stage.type_line("go 40");
-    assert!(many.stage.heard("Fox"), "{:?}", many.stage.lines);
+    many.stage.assert_heard("Fox");
 }

@@ -70,14 +70,14 @@ fn what_was_missed_is_counted_and_the_open_question_is_asked_after_that() {
     question(&mut stage, 2, "rpl_1");
     stage.link(0, LinkEvent::CaughtUp);
     // The machines may still say what runs.
-    assert!(!stage.heard("While you were away"), "{:?}", stage.lines);
+    stage.assert_not_heard(phrase!("away.missed"));
     stage.wait(2000);
     let counts = "While you were away: 1 session started, 2 sentences of text. 1 question waits for you. \
                   1 agent works.";
     let at = |words: &str| stage.lines.iter().position(|line| line.contains(words));
     let (counted, asked) = (at(counts), at("Question 1"));
     assert!(counted.is_some() && counted < asked, "{:?}", stage.lines);
-    assert!(!stage.heard("One sentence."), "{:?}", stage.lines);
+    stage.assert_not_heard("One sentence.");
     stage.type_line("find Another");
     assert!(stage.heard("Another one."), "it is in the history");
 }
@@ -91,9 +91,9 @@ fn a_question_that_was_decided_meanwhile_is_not_asked() {
     delivered(&mut stage, 4, "ask", "state.changed", back);
     stage.link(0, LinkEvent::CaughtUp);
     stage.wait(2000);
-    assert!(stage.heard("While you were away"), "{:?}", stage.lines);
-    assert!(!stage.heard("Question 1"), "{:?}", stage.lines);
-    assert!(!stage.heard("waits for you"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("away.missed"));
+    stage.assert_not_heard("Question 1");
+    stage.assert_not_heard("waits for you");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn nothing_worth_a_word_is_not_announced() {
     let mut stage = space(1);
     stage.link(0, LinkEvent::CaughtUp);
     stage.wait(2000);
-    assert!(!stage.heard("While you were away"), "{:?}", stage.lines);
+    stage.assert_not_heard(phrase!("away.missed"));
 }
 
 #[test]
@@ -116,15 +116,15 @@ fn a_link_that_is_lost_meanwhile_still_asks_what_has_come() {
             retry_in: Duration::from_secs(1),
         },
     );
-    assert!(stage.heard("While you were away"), "{:?}", stage.lines);
-    assert!(stage.heard("Question 1"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("away.missed"));
+    stage.assert_heard("Question 1");
     // Afterwards, everything is announced as usual.
     stage.link(0, LinkEvent::Connecting { attempt: 2 });
     stage.link(0, LinkEvent::Connected);
     stage.wait(2000);
     let text = json!({"chunk": "It goes on.", "complete": true, "output_id": "p"});
     delivered(&mut stage, 4, "text", "output.streaming", text);
-    assert!(stage.heard("It goes on."), "{:?}", stage.lines);
+    stage.assert_heard("It goes on.");
 }
 
 #[test]
@@ -132,6 +132,6 @@ fn whoever_missed_nothing_hears_everything_at_once() {
     let mut stage = space(0);
     work(&mut stage);
     stage.wait(2000);
-    assert!(stage.heard("One sentence."), "{:?}", stage.lines);
-    assert!(!stage.heard("While you were away"), "{:?}", stage.lines);
+    stage.assert_heard("One sentence.");
+    stage.assert_not_heard(phrase!("away.missed"));
 }

@@ -44,11 +44,7 @@ fn agents_that_share_a_name_are_told_apart() {
         ["Mailer", "Mailer of source 2", "Mailer of source 1"]
     );
     stage.type_line("t");
-    assert!(
-        stage.heard("Mailer of source 2: working"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Mailer of source 2: working");
 }
 
 #[test]

@@ -17,11 +17,11 @@ fn a_second_step_that_comes_long_after_accepts_nothing() {
             }
         };
         enter(&mut stage, 'y');
-        assert!(stage.heard("to confirm"));
+        stage.assert_heard(phrase!("reply.second_step.*"));
         stage.wait(59_000);
-        assert!(!stage.heard("did not come"));
+        stage.assert_not_heard("did not come");
         stage.wait(1_000);
-        assert!(stage.heard("The second step did not come within 1 minute"));
+        stage.assert_heard(phrase!("reply.step_over", time = "1 minute"));
         enter(&mut stage, 'c');
         assert!(stage.sent.is_empty(), "a stray second step");
         let last = stage.lines.last().unwrap();
@@ -41,7 +41,7 @@ fn a_second_step_that_comes_long_after_accepts_nothing() {
 fn the_stop_line_is_answered_and_the_stop_key_stays_silent() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("s");
-    assert!(stage.heard("Nothing is being said."));
+    stage.assert_heard(phrase!("stop.nothing"));
     let mut stage = Stage::new(KEYS);
     stage.press('s');
     assert!(stage.lines.is_empty(), "{:?}", stage.lines);
@@ -65,12 +65,8 @@ fn leaving_asks_once_while_something_that_cannot_be_undone_is_at_work() {
             json!({"tool": "wipe_disk", "tool_call_id": "c1", "irreversible": true, "risk_level": "high"}),
         );
         leave(&mut stage);
-        assert!(
-            stage.heard("still at work at one: wipe disk"),
-            "{:?}",
-            stage.lines
-        );
-        assert!(!stage.heard("Left one"));
+        stage.assert_heard("still at work at one: wipe disk");
+        stage.assert_not_heard("Left one");
         leave(&mut stage);
         assert!(stage.app.links()[0].phase.is_over());
     }
@@ -81,8 +77,8 @@ fn leaving_names_the_default_of_what_is_open() {
     let mut stage = Stage::new(PIPE);
     stage.ask("rpl_1");
     stage.type_line("x");
-    assert!(stage.heard("will be rejected when time runs out"));
-    assert!(stage.heard("Type x again to leave it"));
+    stage.assert_heard(phrase!("quit.default.reject"));
+    stage.assert_heard(phrase!("leave.ask_lines"));
 }
 
 #[test]
@@ -95,11 +91,7 @@ fn a_bare_yes_right_after_a_change_is_told_how_to_be_meant() {
     stage.type_line("n 2");
     stage.wait(100);
     stage.type_line("y");
-    assert!(
-        stage.heard("Question 1 has only just come or changed"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.changed", n = 1));
 }
 
 /// A source that was left is gone from everywhere the person looks.
@@ -112,7 +104,7 @@ fn a_source_that_was_left_takes_its_sessions_and_questions_along() {
     stage.press('x');
     let asked = stage.lines.last().unwrap().clone();
     assert!(
-        asked.contains("Question 1 will be rejected when time runs out."),
+        phrase!("quit.default.reject", n = 1).is_in(&asked),
         "{asked}"
     );
     stage.press('x');

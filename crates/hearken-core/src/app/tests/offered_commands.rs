@@ -64,7 +64,7 @@ fn a_command_is_completed_in_a_prompt_and_said_with_what_it_does() {
     assert!(stage.prompts(0).is_empty());
     stage.code(KeyCode::Enter);
     assert_eq!(stage.prompts(0)[0].1, "/research x");
-    assert!(!stage.heard("offers no command"));
+    stage.assert_not_heard("offers no command");
     // In a search or an answer, Tab completes nothing.
     stage.press('/');
     typed(&mut stage, "/re");
@@ -76,20 +76,16 @@ fn a_command_is_completed_in_a_prompt_and_said_with_what_it_does() {
 fn commands_are_read_in_lines_and_one_that_is_not_offered_is_sent_and_said() {
     let mut stage = Stage::agent(PIPE, Config::default());
     stage.type_line("commands");
-    assert!(
-        stage.heard("The agent offers no commands."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("commands.none"));
     commands(&mut stage, FEW);
     stage.type_line("commands re");
-    assert!(
-        stage.heard("2 commands. /review: Review the changes. /research: Search the web. It takes: what for."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!(
+        "commands.all",
+        n = 2,
+        all = "/review: Review the changes. /research: Search the web. It takes: what for"
+    ));
     stage.type_line("commands zz");
-    assert!(stage.heard("No command of the agent begins with /zz."));
+    stage.assert_heard(phrase!("commands.no_such", text = "/zz"));
     let many: Vec<String> = (0..12).map(|n| format!("c{n}")).collect();
     let many: Vec<(&str, &str, &str)> = many
         .iter()
@@ -103,11 +99,7 @@ fn commands_are_read_in_lines_and_one_that_is_not_offered_is_sent_and_said() {
         stage.lines
     );
     stage.type_line("> /he me");
-    assert!(
-        stage.heard("The agent offers no command /he."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("commands.unknown", name = "he"));
     assert_eq!(stage.prompts(0)[0].1, "/he me");
     stage.turn_ends();
     stage.lines.clear();
@@ -119,11 +111,7 @@ fn commands_are_read_in_lines_and_one_that_is_not_offered_is_sent_and_said() {
 fn a_mode_is_changed_by_keys_in_two_steps_and_by_nothing_less() {
     let mut stage = Stage::agent(KEYS, Config::default());
     stage.code(KeyCode::F(9));
-    assert!(
-        stage.heard("This agent has nothing that can be set."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("settings.none"));
     stage.update(0, json!({"sessionUpdate": "config_option_update", "configOptions": [
         {"id": "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": "ask",
             "options": [{"value": "ask", "name": "Ask"}, {"value": "yolo", "name": "Yolo", "description": "Never asks."}]}]}));
@@ -133,27 +121,19 @@ fn a_mode_is_changed_by_keys_in_two_steps_and_by_nothing_less() {
     };
     stage.code(KeyCode::F(9));
     stage.wait(2000);
-    assert!(
-        stage.heard("Mode is Ask. Change it to what?"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("acp.set.what", name = "Mode", value = "Ask"));
     stage.press('y');
     stage.wait(2000);
     stage.press('o');
     stage.press('2');
-    assert!(
-        stage.heard("The agent says: Never asks."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("acp.set.sure.mode", says = "Never asks"));
     assert_eq!(sets(&stage), 0);
     stage.press('y');
     assert_eq!(sets(&stage), 0, "so soon it was not meant for this");
     stage.wait(2000);
     stage.press('y');
     assert_eq!(sets(&stage), 1, "{:?}", stage.lines);
-    assert!(!stage.heard("Mode of the agent: Yolo."));
+    stage.assert_not_heard("Mode of the agent: Yolo.");
 }
 
 #[test]
@@ -176,7 +156,7 @@ fn what_is_written_in_the_persons_own_editor_comes_back_into_the_line_and_is_not
     ))));
     assert_eq!(stage.app.editor().0, "do it\nwell");
     let words = "Nothing came from your editor: no editor is named; the variable VISUAL or EDITOR names one. What you typed is still here.";
-    assert!(stage.heard(words), "{:?}", stage.lines);
+    stage.assert_heard(words);
     // Text that arrives when no prompt is being typed any more is kept among the earlier prompts.
     stage.key(KeyEvent::from(KeyCode::Esc));
     stage.input(Input::Edited(Ok("late".to_owned())));

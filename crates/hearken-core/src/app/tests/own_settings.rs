@@ -113,14 +113,22 @@ fn the_load_of_a_source_is_its_own() {
     let spoken: Vec<&str> = stage.spoken.iter().map(|(_, text)| text.as_str()).collect();
     let told = spoken.join(" ");
     assert!(
-        told.contains("Agent 0 started: Off.") && told.contains("One."),
+        phrase!("session.started", agent = "Agent 0", summary = "Off").is_in(&told)
+            && told.contains("One."),
         "{told}"
     );
     assert!(
         !told.contains("Agent 1"),
         "under low load neither starts nor parts are said: {told}"
     );
-    assert!(stage.heard("Agent 1 started: Off."), "it is shown");
+    assert!(
+        stage.heard(phrase!(
+            "session.started",
+            agent = "Agent 1",
+            summary = "Off"
+        )),
+        "it is shown"
+    );
 }
 
 #[test]
@@ -156,7 +164,7 @@ fn a_quiet_source_is_shown_and_each_of_its_agents_can_be_heard_again() {
     assert!(!words(&stage).contains("Agent 1"), "{}", words(&stage));
     assert_eq!(stage.lines.len(), 2, "both are shown");
     stage.type_line("m");
-    assert!(stage.heard("Agent 1 is heard again"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("mute.off", agent = "Agent 1"));
     let tool = json!({"tool": "look_up", "tool_call_id": "call_1"});
     both(&mut stage, "tool.invoked", &tool);
     assert!(words(&stage).contains("Agent 1"), "{}", words(&stage));

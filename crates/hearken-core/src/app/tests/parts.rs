@@ -18,11 +18,7 @@ fn changes_are_read_place_by_place_beside_the_question_and_answer_nothing() {
     stage.ask_with("a", json!({"extensions": changes()}));
     stage.lines.clear();
     stage.press('d');
-    assert!(
-        stage.heard("reads what changes, place by place."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reading.changes.keys"));
     let mut next = |c: char| {
         stage.lines.clear();
         stage.wait(800);
@@ -105,21 +101,24 @@ fn the_changes_of_a_question_are_not_read_on_in_another_one() {
     let mut stage = Stage::new(KEYS);
     stage.ask_with("a", json!({"extensions": changes()}));
     stage.press('.');
-    assert!(stage.heard("Place 1 of 3"), "without a key first");
+    assert!(
+        stage.heard(phrase!("reading.place", n = 1, count = 3)),
+        "without a key first"
+    );
     stage.ask("b");
     stage.wait(800);
     stage.code(KeyCode::Tab);
     stage.lines.clear();
     stage.wait(800);
     stage.press('.');
-    assert!(!stage.heard("Place"), "{:?}", stage.lines);
+    stage.assert_not_heard("Place");
 }
 
 #[test]
 fn an_output_is_read_from_either_end_and_only_on_demand() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("output");
-    assert!(stage.heard("No tool output yet."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("reading.no_output"));
     let lines: Vec<String> = (1..=40).map(|n| format!("test {n} ... ok")).collect();
     stage.event("session.started", json!({"summary_normal": "Testing"}));
     stage.event("tool.invoked", json!({"tool": "sh", "tool_call_id": "c1"}));
@@ -130,22 +129,16 @@ fn an_output_is_read_from_either_end_and_only_on_demand() {
     );
     assert!(!stage.heard("test 1 ... ok"), "unasked");
     stage.type_line("output");
-    assert!(
-        stage.heard("Output, 90 lines, 50 of them left out, of: cargo test."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Output, 90 lines, 50 of them left out, of: cargo test.");
     stage.type_line(",");
-    assert!(stage.heard("Line 85. test 35 ... ok"), "{:?}", stage.lines);
-    assert!(stage.heard("test 40 ... ok"));
+    stage.assert_heard("Line 85. test 35 ... ok");
+    stage.assert_heard("test 40 ... ok");
     stage.type_line("output");
     for _ in 0..3 {
         stage.type_line(".");
     }
-    assert!(stage.heard("Line 7. test 7 ... ok. test 8 ... ok. test 9 ... ok. test 10 ... ok"));
-    assert!(
-        stage.heard("50 lines are left out here, because there was too much. Line 61. test 11")
-    );
+    stage.assert_heard("Line 7. test 7 ... ok. test 8 ... ok. test 9 ... ok. test 10 ... ok");
+    stage.assert_heard("50 lines are left out here, because there was too much. Line 61. test 11");
 }
 
 #[test]
@@ -164,15 +157,9 @@ fn a_plan_is_told_on_demand_and_never_unasked() {
     let told = stage.app.history().iter().last().unwrap();
     assert_eq!(told.aloud, crate::announce::Presentation::Echo);
     stage.type_line("plan");
-    assert!(
-        stage.heard(
-            "1 of 3 done; now: run the tests. Step 1, done: look. Step 2, now: run the tests. Step 3, not begun: rest"
-        ),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("1 of 3 done; now: run the tests. Step 1, done: look. Step 2, now: run the tests. Step 3, not begun: rest");
     stage.type_line(".");
-    assert!(stage.heard("Nothing is being read."));
+    stage.assert_heard(phrase!("reading.none"));
 }
 
 #[test]
@@ -188,11 +175,7 @@ fn what_changed_by_a_call_that_is_done_is_read_where_no_question_is_open() {
         json!({"tool": "edit", "tool_call_id": "c1", "status": "success", "extensions": changes()}),
     );
     stage.type_line("d");
-    assert!(
-        stage.heard("3 places in: src/main.rs."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("3 places in: src/main.rs.");
     stage.type_line(".");
-    assert!(stage.heard("Place 1 of 3, from line 3."));
+    stage.assert_heard(phrase!("reading.place", n = 1, count = 3, line = 3));
 }

@@ -10,14 +10,10 @@ fn a_no_with_words_rejects_with_a_reason_or_says_how() {
     stage.wait(5_000);
     stage.type_line("n because no");
     assert!(stage.sent.is_empty());
-    assert!(
-        stage.heard("type r, a space and the reason"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("help.unknown.reason"));
     stage.type_line("n 1 because no");
     assert_eq!(stage.decision(), Some("reject"));
-    assert!(stage.heard("Your reason: because no"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("reply.rejecting.short", reason = "because no"));
 }
 
 #[test]
@@ -25,29 +21,17 @@ fn an_agent_is_muted_by_its_name() {
     let mut stage = Stage::new(EDITOR);
     stage.event("session.started", json!({"summary_normal": "Off we go"}));
     stage.type_line("m mailer");
-    assert!(stage.heard("Mailer is muted."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("mute.on", agent = "Mailer"));
     stage.type_line("m Mailer");
-    assert!(stage.heard("Mailer is heard again."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("mute.off", agent = "Mailer"));
     stage.type_line("m Nobody");
-    assert!(
-        stage.heard("No agent here is called Nobody."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("mute.unknown", agent = "Nobody"));
     // One of two agents is addressed by its full name.
     stage.event_on(1, "session.started", json!({"summary_normal": "Off we go"}));
     stage.type_line("m Mailer");
-    assert!(
-        stage.heard("Several agents are called Mailer."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("mute.several", agent = "Mailer"));
     stage.type_line("m Mailer of source 2");
-    assert!(
-        stage.heard("Mailer of source 2 is muted."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("mute.on", agent = "Mailer of source 2"));
 }
 
 #[test]
@@ -59,19 +43,19 @@ fn a_call_that_waits_for_the_person_is_not_said_to_run() {
         json!({"tool": "send_email", "tool_call_id": "call_1", "irreversible": true}),
     );
     stage.type_line("t");
-    assert!(stage.heard("running send email for"), "{:?}", stage.lines);
+    stage.assert_heard("running send email for");
     stage.ask_with("rpl_1", json!({"tool_call_id": "call_1"}));
     stage.wait(5_000);
     stage.lines.clear();
     stage.type_line("t");
-    assert!(stage.heard("send email waits for you"), "{:?}", stage.lines);
-    assert!(!stage.heard("running send email"), "{:?}", stage.lines);
+    stage.assert_heard("send email waits for you");
+    stage.assert_not_heard("running send email");
     stage.type_line("y");
     stage.type_line("c");
     assert_eq!(stage.decision(), Some("accept"));
     stage.lines.clear();
     stage.type_line("t");
-    assert!(stage.heard("running send email for"), "{:?}", stage.lines);
+    stage.assert_heard("running send email for");
 }
 
 #[test]
@@ -82,12 +66,8 @@ fn one_of_two_that_share_a_name_is_told_once() {
         "session.started",
         json!({"summary_normal": "Mailer is writing to Ann."}),
     );
-    assert!(
-        stage.heard("Mailer of source 1 is writing to Ann."),
-        "{:?}",
-        stage.lines
-    );
-    assert!(!stage.heard("source 1 started"), "{:?}", stage.lines);
+    stage.assert_heard("Mailer of source 1 is writing to Ann.");
+    stage.assert_not_heard("source 1 started");
 }
 
 /// Starts a session of an agent, for a request.
@@ -103,27 +83,19 @@ fn begin(stage: &mut Stage, session: &str, request: Option<&str>) {
 fn two_runs_of_one_agent_at_a_time_are_told_apart_by_what_was_asked_for() {
     let mut stage = Stage::new(EDITOR);
     begin(&mut stage, "sess_1", Some("Write to Ann about the rent"));
-    assert!(stage.heard("Mailer: at work."), "{:?}", stage.lines);
+    stage.assert_heard("Mailer: at work.");
     begin(&mut stage, "sess_2", Some("Sort the post, please"));
-    assert!(
-        stage.heard("Mailer on 'Sort the post': at work."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Mailer on 'Sort the post': at work.");
     let asked = |session: &str, token: &str| {
         json!({"session_id": session, "action": "Send it", "reply_token": token,
                "timeout_seconds": 300, "consequence": "It is gone"})
     };
     stage.event("awaiting.confirmation", asked("sess_1", "t1"));
     stage.event("awaiting.confirmation", asked("sess_2", "t2"));
-    assert!(stage.heard("Mailer on 'Write to Ann'"), "{:?}", stage.lines);
+    stage.assert_heard("Mailer on 'Write to Ann'");
     stage.lines.clear();
     stage.type_line("t");
-    assert!(
-        stage.heard("Mailer on 'Write to Ann': "),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Mailer on 'Write to Ann': ");
     let name =
         |told: &Arc<Announcement>| told.agent.as_deref().map(str::to_owned).unwrap_or_default();
     let names: Vec<String> = stage.app.history().iter().map(name).collect();
@@ -133,7 +105,7 @@ fn two_runs_of_one_agent_at_a_time_are_told_apart_by_what_was_asked_for() {
     );
     // All of an agent's runs are muted, whichever one is named.
     stage.type_line("m mailer on 'sort the post'");
-    assert!(stage.heard("Mailer is muted."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("mute.on", agent = "Mailer"));
 }
 
 #[test]
@@ -144,14 +116,14 @@ fn runs_without_a_request_of_their_own_have_a_number() {
     begin(&mut stage, "sess_3", Some("Sort the POST"));
     stage.type_line("t");
     for name in ["Mailer run 1: ", "Mailer run 2: ", "Mailer run 3: "] {
-        assert!(stage.heard(name), "{:?}", stage.lines);
+        stage.assert_heard(name);
     }
     // Runs in sequence can't be confused.
     let mut stage = Stage::new(EDITOR);
     begin(&mut stage, "sess_1", None);
     stage.event("session.completed", json!({"session_id": "sess_1"}));
     begin(&mut stage, "sess_2", None);
-    assert!(!stage.heard("Mailer run"), "{:?}", stage.lines);
+    stage.assert_not_heard("Mailer run");
 }
 
 #[test]
@@ -164,7 +136,7 @@ fn a_mark_stays_in_sight_behind_the_longest_name() {
     }
     stage.type_line("t");
     for mark in ["AAA of source 1: ", "AAA of source 2: "] {
-        assert!(stage.heard(mark), "{:?}", stage.lines);
+        stage.assert_heard(mark);
     }
     // The shortened name may again end with something to cut off.
     for name in [
@@ -178,7 +150,7 @@ fn a_mark_stays_in_sight_behind_the_longest_name() {
         }
         stage.type_line("t");
         for mark in [" of source 1: ", " of source 2: "] {
-            assert!(stage.heard(mark), "{:?}", stage.lines);
+            stage.assert_heard(mark);
         }
     }
 }
@@ -238,7 +210,7 @@ fn a_silent_agent_that_works_is_told_to_who_reads_lines() {
         stage
             .lines
             .iter()
-            .filter(|line| line.contains("Working."))
+            .filter(|line| phrase!("heartbeat").is_in(line))
             .count()
     };
     stage.wait(2_999);

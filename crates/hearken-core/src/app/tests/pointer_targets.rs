@@ -39,7 +39,7 @@ fn a_click_looks_at_an_entry_and_the_wheel_goes_on_from_there() {
     stage.lines.clear();
     stage.click(Some(PointerTarget::Entry(entry)));
     assert_eq!(stage.app.review(), Some(entry));
-    assert!(stage.heard("Looking"), "{:?}", stage.lines);
+    stage.assert_heard("Looking");
     stage.strike(TerminalInput::Wheel(true));
     assert!(stage.app.review() < Some(entry));
     stage.strike(TerminalInput::Wheel(false));

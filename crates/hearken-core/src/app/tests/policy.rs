@@ -26,8 +26,8 @@ fn a_rule_is_told_at_the_start() {
             "[[policy]]\nname = \"a\"\ndecision = \"accept\"\n[[policy]]\nname = \"b\"\ndecision = \"leave\"\n",
         ),
     );
-    assert!(stage.heard("2 rules of your settings decide questions without asking you"));
-    assert!(stage.heard("a accepts what is said to be of low risk and can be undone; b leaves"));
+    stage.assert_heard(phrase!("policy.start", n = 2));
+    stage.assert_heard("a accepts what is said to be of low risk and can be undone; b leaves");
 }
 
 #[test]
@@ -37,15 +37,20 @@ fn a_rejecting_rule_rejects_at_once_says_so_and_marks_it() {
     let (_, body) = stage.sent.last().unwrap();
     assert_eq!(body["decision"], "reject");
     assert_eq!(body["decided_by"], "auto:mine");
+    stage.assert_heard(phrase!(
+        "policy.rejects",
+        rule = "mine",
+        n = 1,
+        action = "Send rpl_1",
+        consequence = "It is gone"
+    ));
     assert!(
-        stage.heard("Your rule mine rejects question 1: Send rpl_1. If accepted: It is gone"),
-        "{:?}",
-        stage.lines
+        !stage.heard(phrase!("question.keys.accept")),
+        "nobody is asked"
     );
-    assert!(!stage.heard("y accepts"), "nobody is asked");
     assert_eq!(stage.bells, 0);
     replied(&mut stage, Ok(Receipt::Taken));
-    assert!(stage.heard("Sent."));
+    stage.assert_heard("Sent.");
 }
 
 #[test]
@@ -59,7 +64,10 @@ fn what_a_rule_is_not_about_is_asked() {
         let mut stage = Stage::with(KEYS, mailer("reject", more));
         stage.ask_with("rpl_1", question.clone());
         assert!(stage.sent.is_empty(), "{more} {question}");
-        assert!(stage.heard("y accepts"), "{more} {question}");
+        assert!(
+            stage.heard(phrase!("question.keys.accept")),
+            "{more} {question}"
+        );
     }
     for (more, question) in [
         (
@@ -88,12 +96,8 @@ fn only_low_risk_and_reversible_by_the_events_own_word_is_accepted() {
         stage.ask_with("rpl_1", harmless.clone());
         assert_eq!(stage.decision(), Some("accept"), "{harmless}");
         assert_eq!(stage.sent[0].1["decided_by"], "auto:mine");
-        assert!(
-            stage.heard(
-                "Your rule mine accepts question 1: Send rpl_1. What follows: It is gone. Low risk"
-            ),
-            "{:?}",
-            stage.lines
+        stage.assert_heard(
+            "Your rule mine accepts question 1: Send rpl_1. What follows: It is gone. Low risk",
         );
     }
     for doubtful in [
@@ -128,7 +132,7 @@ fn a_tool_that_says_otherwise_is_believed() {
     );
     stage.ask_with("rpl_1", json!({"tool_call_id": "call_1"}));
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("y then c accepts"));
+    stage.assert_heard(phrase!("question.keys.accept_twice"));
 }
 
 #[test]
@@ -160,8 +164,8 @@ fn what_is_left_alone_stays_open_and_can_be_answered() {
     stage.ask("rpl_1");
     assert!(stage.sent.is_empty());
     assert_eq!(stage.bells, 0);
-    assert!(stage.heard("Your rule mine leaves question 1 unanswered: Send rpl_1"));
-    assert!(stage.heard("rejects in 5 minutes. y 1 accepts"));
+    stage.assert_heard(phrase!("policy.leaves", rule = "mine", n = 1));
+    stage.assert_heard("rejects in 5 minutes. y 1 accepts");
     // An answer without a number is meant for a question that was asked.
     stage.ask_with("rpl_2", json!({"risk_level": "medium"}));
     assert_eq!(stage.bells, 1);
@@ -181,10 +185,10 @@ fn the_time_of_what_is_left_alone_is_not_counted_aloud() {
     let mut stage = Stage::with(KEYS, mailer("leave", ""));
     stage.ask("rpl_1");
     stage.wait(290_000);
-    assert!(!stage.heard("left to answer"));
+    stage.assert_not_heard(phrase!("question.warning"));
     assert_eq!(stage.bells, 0);
     stage.wait(20_000);
-    assert!(stage.heard("Question 1 has probably timed out"));
+    stage.assert_heard(phrase!("question.timed_out", n = 1));
 }
 
 #[test]
@@ -198,8 +202,11 @@ fn a_rules_answer_that_cannot_be_sent_leads_to_a_question() {
             retry_after: None,
         })),
     );
-    assert!(stage.heard("was not delivered"));
-    assert!(stage.heard("y accepts"), "the person is asked after all");
+    stage.assert_heard(phrase!("reply.given_up"));
+    assert!(
+        stage.heard(phrase!("question.keys.accept")),
+        "the person is asked after all"
+    );
     assert_eq!(stage.bells, 1);
     stage.wait(500);
     stage.press('y');
@@ -238,7 +245,7 @@ fn a_question_that_was_answered_before_we_came_is_not_decided() {
     stage.link(0, LinkEvent::Connected);
     stage.ask("rpl_1");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("answered from here"));
+    stage.assert_heard(phrase!("question.one_way"));
 }
 
 #[test]

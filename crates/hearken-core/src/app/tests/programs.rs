@@ -26,15 +26,15 @@ fn remark(stage: &mut Stage, line: &str) {
 fn standard_error_is_kept_and_read_on_request_with_a_bound() {
     let mut stage = stage(PIPE);
     stage.type_line("g");
-    assert!(stage.heard("planner wrote nothing to its standard error."));
+    stage.assert_heard(phrase!("remarks.none", source = "planner"));
     for n in 0..1000 {
         remark(&mut stage, &format!("entry {n}"));
     }
     assert!(!stage.heard("entry"), "nothing is told unasked");
     stage.type_line("g");
-    assert!(stage.heard("planner wrote 1000 lines to its standard error."));
+    stage.assert_heard(phrase!("remarks.some", source = "planner", count = 1000));
     assert!(stage.heard("entry 999") && stage.heard("entry 990"));
-    assert!(!stage.heard("entry 989"));
+    stage.assert_not_heard("entry 989");
     assert!(stage.app.links()[0].remarks().held() <= 40);
 }
 
@@ -42,7 +42,7 @@ fn standard_error_is_kept_and_read_on_request_with_a_bound() {
 fn without_a_program_there_is_nothing_to_read() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("g");
-    assert!(stage.heard("No source is a program that was started from here."));
+    stage.assert_heard(phrase!("remarks.no_program"));
 }
 
 #[test]
@@ -64,8 +64,8 @@ fn a_failure_names_its_reason_and_where_more_is_to_be_read() {
         let mut stage = stage(KEYS);
         remark(&mut stage, "Traceback");
         stage.link(0, LinkEvent::Failed { fault });
-        assert!(stage.heard(words), "{:?}", stage.lines);
-        assert!(stage.heard("press g to read the last ones"));
+        stage.assert_heard(words);
+        stage.assert_heard(phrase!("remarks.hint"));
     }
 }
 
@@ -90,7 +90,7 @@ fn close_codes_are_told_in_words() {
                 },
             },
         );
-        assert!(stage.heard(words), "{:?}", stage.lines);
+        stage.assert_heard(words);
     }
 }
 
@@ -98,7 +98,7 @@ fn close_codes_are_told_in_words() {
 fn leaving_a_program_asks_first_because_it_ends() {
     let mut stage = stage(KEYS);
     stage.press('x');
-    assert!(stage.heard("Leaving planner ends the program"));
+    stage.assert_heard(phrase!("leave.program", source = "planner"));
     assert!(!stage.app.links()[0].phase.is_over());
     stage.press('z');
     stage.press('x');
@@ -113,6 +113,6 @@ fn leaving_a_program_with_questions_says_both() {
     stage.ask("rpl_1");
     stage.wait(2000);
     stage.press('x');
-    assert!(stage.heard("1 question is still open at planner."));
-    assert!(stage.heard("Leaving planner ends the program"));
+    stage.assert_heard(phrase!("leave.open", n = 1, source = "planner"));
+    stage.assert_heard(phrase!("leave.program", source = "planner"));
 }

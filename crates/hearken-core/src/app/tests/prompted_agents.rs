@@ -205,11 +205,7 @@ fn a_rejection_with_a_reason_goes_out_as_the_next_prompt_and_that_is_said() {
             outcome,
         },
     );
-    assert!(
-        stage.heard("Your reason is sent as your next prompt"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("acp.reason_follows"));
     stage.turn_ends();
     assert_eq!(stage.prompts(0).last().unwrap().1, "keep it");
 }
@@ -321,15 +317,11 @@ fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is
         assert_eq!(body, json!({"user_message": "run \"it\""}));
         answers(&mut stage, status);
         assert!(stage.heard(told), "{told}: {:?}", stage.lines);
-        assert!(!stage.heard("secret"));
+        stage.assert_not_heard("secret");
         // It runs on and can't be stopped from here: that is announced, and no first step is made.
         stage.event("session.started", json!({"summary_normal": "Off we go"}));
         stage.type_line("stop");
-        assert!(
-            stage.heard("This agent can't be stopped from here"),
-            "{:?}",
-            stage.lines
-        );
+        stage.assert_heard(phrase!("stop_turn.never"));
         assert!(stage.frames.is_empty());
     }
     let mut stage = served(KEYS);
@@ -339,21 +331,17 @@ fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is
     }
     stage.code(KeyCode::Enter);
     answers(&mut stage, 200);
-    assert!(stage.heard("Your prompt was taken."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("prompt.taken"));
 }
 
 #[test]
 fn a_stop_says_what_becomes_of_the_prompt_that_waits() {
     let mut stage = Stage::prompted(PIPE);
     stage.type_line("> second");
-    assert!(stage.heard("It waits, and is sent when the agent is done."));
+    stage.assert_heard(phrase!("prompt.held"));
     stage.type_line("stop");
     stage.type_line("stop");
-    assert!(
-        stage.heard("The agent was asked to stop. What you wrote meanwhile is sent when it has."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("stop_turn.asked_to_stop.then"));
     assert_eq!(stage.prompts(0).len(), 1);
     stage.turn_ends();
     assert_eq!(stage.prompts(0).last().unwrap().1, "second");
@@ -392,7 +380,7 @@ fn how_to_be_asked_is_said_for_the_persons_way_of_giving_commands() {
             0,
             frame(json!({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "s", "modes": modes}})),
         );
-        assert!(stage.heard(hint), "{:?}", stage.lines);
+        stage.assert_heard(hint);
     }
 }
 
@@ -400,13 +388,13 @@ fn how_to_be_asked_is_said_for_the_persons_way_of_giving_commands() {
 fn whoever_listens_hears_that_a_prompt_is_sent_and_none_that_is_refused_is_kept() {
     let mut stage = Stage::agent(PIPE, Config::default());
     stage.type_line("> do it");
-    assert!(stage.heard("Sent."), "{:?}", stage.lines);
+    stage.assert_heard("Sent.");
     stage.lines.clear();
     for n in 0..100 {
         stage.type_line(&format!("> and {n}"));
     }
     assert!(!stage.heard("Sent."), "it waits");
-    assert!(stage.heard("This was not sent."), "{:?}", stage.lines);
+    stage.assert_heard("This was not sent.");
     let kept = |text: &str| {
         let mut history = stage.app.history().iter();
         history.any(|told| told.text() == text)
@@ -415,5 +403,5 @@ fn whoever_listens_hears_that_a_prompt_is_sent_and_none_that_is_refused_is_kept(
     assert!(!kept("and 99"));
     let mut seen = Stage::agent(KEYS, Config::default());
     seen.type_prompt("do it");
-    assert!(!seen.heard("Sent."), "{:?}", seen.lines);
+    seen.assert_not_heard("Sent.");
 }

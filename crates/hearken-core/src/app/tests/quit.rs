@@ -25,11 +25,11 @@ fn leaving_open_questions_waits_for_the_answers_to_others() {
     let mut stage = answered();
     comes_back(&mut stage, Err(DeliveryFailure::Kept(Fault::Refused)));
     stage.type_line("q");
-    assert!(stage.heard("Question 2"), "{:?}", stage.lines);
+    stage.assert_heard("Question 2");
     assert_eq!(stage.quit, None);
     stage.type_line("q");
     assert_eq!(stage.quit, None, "an answer is still sent again");
-    assert!(stage.heard("still being sent"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("quit.sending"));
     stage.wait(500);
     assert_eq!(stage.sent.len(), 2);
     comes_back(&mut stage, Ok(Receipt::Taken));
@@ -45,7 +45,7 @@ fn leaving_open_questions_waits_for_the_answers_to_others() {
     stage.wait(1000);
     assert_eq!(stage.quit, Some(Exit::Clean));
     assert!(
-        stage.heard("The answer to question 1") || stage.heard(UNCONFIRMED),
+        stage.heard(phrase!("reply.failed.rejected.lines", n = 1)) || stage.heard(UNCONFIRMED),
         "{:?}",
         stage.lines
     );
@@ -59,7 +59,7 @@ fn who_leaves_at_once_is_told_which_answers_are_left_behind() {
         stage.wait(400);
         stage.type_line("n 2");
         stage.type_line("q");
-        assert!(stage.heard("still being sent"), "{:?}", stage.lines);
+        stage.assert_heard(phrase!("quit.sending"));
         assert_eq!(stage.quit, None);
         stage.lines.clear();
         match again {
@@ -67,23 +67,15 @@ fn who_leaves_at_once_is_told_which_answers_are_left_behind() {
             Some(input) => stage.input(input),
         }
         assert!(stage.quit.is_some());
-        assert!(
-            stage.heard("The answer to question 1 was not delivered: reject."),
-            "{:?}",
-            stage.lines
-        );
-        assert!(
-            stage.heard("Nobody confirmed the answer to question 2: reject. It may have arrived."),
-            "{:?}",
-            stage.lines
-        );
+        stage.assert_heard(phrase!("quit.not_delivered", n = 1, answer = "reject"));
+        stage.assert_heard(phrase!("quit.unconfirmed", n = 2, answer = "reject"));
     }
     let mut stage = answered();
     stage.input(Input::Terminate);
     assert_eq!(stage.quit, None);
     stage.input(Input::Terminate);
     assert_eq!(stage.quit, Some(Exit::Terminated));
-    assert!(stage.heard(UNCONFIRMED), "{:?}", stage.lines);
+    stage.assert_heard(UNCONFIRMED);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn an_answer_that_can_never_be_sent_leaves_the_question_open() {
             outcome: Err(DeliveryFailure::Refused(fault)),
         },
     );
-    assert!(stage.heard("The question is still open"));
+    stage.assert_heard(phrase!("reply.given_up"));
     stage.wait(3000);
     stage.type_line("n 1");
     assert_eq!(stage.sent.len(), 2);
@@ -147,12 +147,13 @@ fn an_answer_that_never_arrived_is_not_called_settled_by_it() {
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     );
     assert!(
-        stage.heard("settled without you") && !stage.heard("settled. Your answer was"),
+        stage.heard(phrase!("question.closed.elsewhere"))
+            && !stage.heard(phrase!("question.closed.answered")),
         "{:?}",
         stage.lines
     );
     stage.wait(2000);
-    assert!(stage.heard("was not delivered: accept. The question was settled without it."));
+    stage.assert_heard(phrase!("reply.too_late", answer = "accept"));
     assert_eq!(stage.sent.len(), 1);
 }
 
@@ -160,22 +161,58 @@ fn an_answer_that_never_arrived_is_not_called_settled_by_it() {
 fn a_reason_is_read_back_and_a_missing_action_is_told() {
     let mut stage = Stage::new(PIPE);
     stage.ask_with("rpl_1", json!({"action": ""}));
-    assert!(
-        stage.heard("The agent does not say what it wants to do."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("question.no_action"));
     stage.wait(3_000);
     stage.type_line("r too dear");
-    assert!(
-        stage.heard("Rejecting. Your reason: too dear"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("reply.rejecting.plain", reason = "too dear"));
     stage.type_line("t");
-    assert!(
-        stage.heard("Mailer: your answer is with it"),
-        "{:?}",
-        stage.lines
+    stage.assert_heard("Mailer: your answer is with it");
+}
+
+#[test]
+fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
+    let recorded = Recording {
+        made_at: Some("2026-11-20T08:00:00Z".parse().unwrap()),
+        answers: BTreeMap::from([(
+            2,
+            (
+                Answer::Decision {
+                    decision: Decision::Reject,
+                    rationale: None,
+                },
+                "2026-11-20T08:00:09Z".parse().unwrap(),
+            ),
+        )]),
+    };
+    let mut stage = Stage::of(
+        PIPE,
+        vec![SourceSetup {
+            name: "run.jsonl".into(),
+            answerable: false,
+            recording: Some(recorded),
+            ..SourceSetup::default()
+        }],
     );
+    stage.link(0, LinkEvent::Connected);
+    stage.assert_heard(phrase!(
+        "replay.started",
+        source = "run.jsonl",
+        made = "2026-11-20 08:00 UTC"
+    ));
+    stage.event("session.started", json!({"summary_normal": "Going."}));
+    stage.ask("rpl_1");
+    stage.assert_heard(phrase!("question.one_way"));
+    stage.assert_heard(phrase!("question.recorded", n = 1, answer = "reject"));
+    stage.wait(5000);
+    stage.type_line("y");
+    stage.event(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    stage.assert_heard(phrase!(
+        "question.closed.answered",
+        n = 1,
+        answer = "reject"
+    ));
+    assert!(stage.sent.is_empty());
 }

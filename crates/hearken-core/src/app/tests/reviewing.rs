@@ -31,7 +31,7 @@ fn the_history_is_read_back_and_forth() {
 fn a_whole_turn_is_read_back_to_the_last_answer() {
     let mut stage = Stage::new(KEYS);
     stage.press('w');
-    assert!(stage.heard("No agent has written anything yet."));
+    stage.assert_heard(phrase!("turn.none"));
     stage.event("session.started", json!({"summary_normal": "Off we go"}));
     stage.chunk("First. Second. ");
     stage.event(
@@ -40,21 +40,13 @@ fn a_whole_turn_is_read_back_to_the_last_answer() {
     );
     stage.chunk("Third. ");
     stage.press('w');
-    assert!(
-        stage.heard("All that Mailer wrote: First. Second. Third."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("All that Mailer wrote: First. Second. Third.");
     stage.ask("rpl_1");
     stage.wait(2000);
     stage.press('n');
     stage.chunk("Fourth. ");
     stage.press('w');
-    assert!(
-        stage.heard("All that Mailer wrote: Fourth."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("All that Mailer wrote: Fourth.");
 }
 
 #[test]
@@ -73,11 +65,11 @@ fn the_history_is_searched_from_the_newest_back() {
     assert_eq!(stage.lines.last().unwrap(), "Match 2 of 2: The red fox.");
     stage.press('/');
     stage.code(KeyCode::Enter);
-    assert!(stage.heard("red is nowhere before that."));
+    stage.assert_heard(phrase!("search.no_more", text = "red"));
     stage.press('/');
     stage.press('q');
     stage.code(KeyCode::Esc);
-    assert!(stage.heard("No search."));
+    stage.assert_heard(phrase!("search.left"));
     assert_eq!(stage.quit, None);
     let mut stage = Stage::new(PIPE);
     stage.chunk("The red fox. The blue whale. ");

@@ -62,11 +62,11 @@ fn a_question_is_accepted_in_two_steps_by_two_switches() {
     stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
     stage.step_to("Accept it");
     stage.code(SELECT);
-    assert!(stage.heard("to confirm"));
+    stage.assert_heard(phrase!("reply.second_step.*"));
     stage.wait(500);
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "the same switch again does nothing");
-    assert!(stage.heard("Step first"));
+    stage.assert_heard(phrase!("scan.nothing"));
     stage.step_to("Confirm it");
     stage.code(SELECT);
     assert_eq!(stage.decision(), Some("accept"));
@@ -81,7 +81,7 @@ fn a_selection_is_armed_like_a_key() {
     stage.wait(100);
     stage.code(SELECT);
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("Not yet"));
+    stage.assert_heard(phrase!("reply.not_yet"));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn what_was_in_focus_for_one_question_is_nothing_for_another() {
     stage.sent.clear();
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "{:?}", stage.sent);
-    assert!(stage.heard("Step first"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("scan.nothing"));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_choice_and_a_text_are_given_by_switches() {
     stage.code(SELECT);
     stage.step_to("4");
     stage.code(SELECT);
-    assert!(stage.heard("4"));
+    stage.assert_heard("4");
     stage.step_to("Send it");
     stage.code(SELECT);
     assert_eq!(stage.sent[1].1["response"], "4");
@@ -137,12 +137,12 @@ fn one_switch_is_enough_when_time_steps() {
     stage.ask("rpl_1");
     stage.wait(500);
     stage.code(SELECT);
-    assert!(stage.heard("Accept it"));
+    stage.assert_heard(phrase!("scan.accept"));
     stage.wait(2100);
-    assert!(stage.heard("Reject it"));
+    stage.assert_heard(phrase!("scan.reject"));
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "meant for what was there before");
-    assert!(stage.heard("That was too soon"));
+    stage.assert_heard(phrase!("scan.too_soon"));
     stage.wait(700);
     stage.code(SELECT);
     assert_eq!(stage.decision(), Some("reject"));
@@ -165,10 +165,10 @@ fn a_switch_that_is_held_selects_once() {
     stage.wait(1000);
     stage.code(SELECT);
     stage.wait(1000);
-    assert!(stage.heard("Accept it"));
+    stage.assert_heard("Accept it");
     // The switch is held down for three seconds, and the keyboard repeats it.
     stage.code(SELECT);
-    assert!(stage.heard("to confirm"));
+    stage.assert_heard(phrase!("reply.second_step.*"));
     stage.wait(500);
     for _ in 0..75 {
         stage.code(SELECT);
@@ -233,11 +233,7 @@ fn an_idle_agent_is_told_a_prepared_prompt_in_two_steps() {
     assert_eq!(stage.lines, ["Tell agent"]);
     stage.wait(500);
     stage.code(SELECT);
-    assert!(
-        stage.heard("Select a prompt, or letters."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Select a prompt, or letters.");
     stage.step_to("Run the tests.");
     stage.code(SELECT);
     assert!(stage.prompts(0).is_empty(), "it is not sent at once");
@@ -251,11 +247,7 @@ fn an_idle_agent_is_told_a_prepared_prompt_in_two_steps() {
     // While it works, it can be stopped in two steps.
     stage.step_to("Stop agent");
     stage.code(SELECT);
-    assert!(
-        stage.heard("Select “Stop agent” once more"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Select “Stop agent” once more");
     stage.step_to("Stop agent");
     stage.code(SELECT);
     let cancelled = |(_, body): &(LinkId, Value)| body["method"] == "session/cancel";
@@ -273,7 +265,7 @@ fn the_persons_own_prompts_take_the_place_of_hearkens() {
     stage.code(SELECT);
     stage.step_to("Feed the cat.");
     stage.code(STEP);
-    assert!(stage.heard("e t a o i n"), "{:?}", stage.lines);
+    stage.assert_heard("e t a o i n");
 }
 
 #[test]
@@ -283,7 +275,7 @@ fn what_is_in_focus_gives_its_place_to_nothing_else() {
     // The agent begins to work, and everything moves by one.
     stage.type_prompt("do it");
     stage.code(SELECT);
-    assert!(stage.heard("Leaving"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("leave.program"));
     assert_eq!(stage.quit, None);
     stage.wait(500);
     stage.step_to("Go back");
@@ -292,7 +284,7 @@ fn what_is_in_focus_gives_its_place_to_nothing_else() {
     stage.turn_ends();
     stage.lines.clear();
     stage.code(SELECT);
-    assert!(stage.heard("Nothing is selected"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("scan.nothing"));
 }
 
 #[test]
@@ -308,11 +300,7 @@ fn no_sentence_names_a_key_that_switches_do_not_have() {
     );
     stage.step_to("Accept it");
     stage.code(SELECT);
-    assert!(
-        stage.heard("Select “Confirm it” to confirm"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("Select “Confirm it” to confirm");
     stage.step_to("Go back");
     stage.code(SELECT);
     stage.step_to("Quit hearken");

@@ -22,7 +22,9 @@ fn a_silent_agent_that_works_is_heard_to_be_working() {
     stage.speak_all();
     stage.wait(60_000);
     assert!(
-        !stage.said()[1..].contains(&"Working."),
+        !stage.said()[1..]
+            .iter()
+            .any(|line| *line == phrase!("heartbeat")),
         "{:?}",
         stage.said()
     );
@@ -72,7 +74,10 @@ fn no_heart_beats_while_a_question_waits_or_quiet_is_wanted_or_nothing_came_for_
     stage.spoken.clear();
     stage.wait(20_000);
     assert!(
-        !stage.said().contains(&"Working."),
+        !stage
+            .said()
+            .iter()
+            .any(|line| *line == phrase!("heartbeat")),
         "it waits for the person"
     );
     let mut stage = Stage::new(VOICE);
@@ -103,7 +108,7 @@ fn a_muted_agent_is_silent_but_for_what_is_urgent() {
     stage.voiced();
     stage.event("session.started", json!({"summary_normal": "Off we go"}));
     stage.press('m');
-    assert!(stage.heard("Mailer is muted"));
+    stage.assert_heard(phrase!("mute.on", agent = "Mailer"));
     stage.speak_all();
     stage.spoken.clear();
     stage.chunk("A long story. ");
@@ -117,7 +122,7 @@ fn a_muted_agent_is_silent_but_for_what_is_urgent() {
     stage.speak_all();
     assert!(stage.said().contains(&"Send rpl 1"), "{:?}", stage.said());
     stage.press('m');
-    assert!(stage.heard("Mailer is heard again"));
+    stage.assert_heard(phrase!("mute.off", agent = "Mailer"));
 }
 
 #[test]
@@ -130,7 +135,7 @@ fn quiet_cuts_what_is_said_and_lets_questions_through() {
         Some(&"Already running when hearken connected.")
     );
     stage.press('k');
-    assert!(stage.heard("Quiet."));
+    stage.assert_heard(phrase!("quiet.on"));
     let id = stage.spoken[0].0;
     stage.input(Input::Voice(VoiceEvent::Cut(id)));
     stage.speak_all();

@@ -45,7 +45,7 @@ fn a_source_that_still_connects_is_told_once_after_four_seconds() {
     stage.link(0, LinkEvent::Connected);
     stage.event("session.started", json!({"summary_normal": "Off we go"}));
     stage.wait(60_000);
-    assert!(!stage.heard("is connected, and no agent"));
+    stage.assert_not_heard(phrase!("link.nothing_yet"));
 }
 
 #[test]
@@ -82,8 +82,8 @@ fn a_source_that_is_silent_from_its_start_is_told_once_as_one_that_may_be_well()
     stage.wait(60_000);
     stage.link(0, LinkEvent::Connected);
     stage.wait(60_000);
-    assert!(stage.heard("is back"));
-    assert!(!stage.heard("Still connecting"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("link.back"));
+    stage.assert_not_heard(phrase!("link.connecting"));
     let told = stage.lines.iter().filter(|line| *line == SILENT);
     assert_eq!(told.count(), 1);
 }
@@ -96,15 +96,15 @@ fn a_source_that_begins_in_time_adds_nothing() {
     stage.wait(9_999);
     stage.event("session.started", json!({"summary_normal": "Off we go"}));
     stage.wait(60_000);
-    assert!(!stage.heard("Still connecting"));
-    assert!(!stage.heard("no agent there"));
+    stage.assert_not_heard("Still connecting");
+    stage.assert_not_heard("no agent there");
     // An unreadable message was also sent.
     let mut stage = begun(plain());
     stage.link(0, LinkEvent::Connected);
     let text = "{".to_owned();
     stage.link(0, LinkEvent::Frame(Frame::of(text)));
     stage.wait(60_000);
-    assert!(!stage.heard("no agent there"), "{:?}", stage.lines);
+    stage.assert_not_heard(phrase!("link.nothing_yet"));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_failure_is_told_in_the_place_of_a_wait() {
         stage.link(0, lost());
     }
     assert_eq!(stage.lines.len(), 1, "{:?}", stage.lines);
-    assert!(stage.heard("S can't be reached"));
+    stage.assert_heard("S can't be reached");
     // Its first connection is its first silence.
     stage.link(0, LinkEvent::Connected);
     stage.wait(10_000);
@@ -126,12 +126,12 @@ fn a_failure_is_told_in_the_place_of_a_wait() {
     let fault = Fault::Closed;
     stage.link(0, LinkEvent::Failed { fault });
     stage.wait(60_000);
-    assert!(!stage.heard("Still connecting"), "{:?}", stage.lines);
+    stage.assert_not_heard(phrase!("link.connecting"));
     let mut stage = begun(plain());
     stage.link(0, LinkEvent::Connected);
     stage.link(0, LinkEvent::Ended);
     stage.wait(60_000);
-    assert!(!stage.heard("no agent there"), "{:?}", stage.lines);
+    stage.assert_not_heard(phrase!("link.nothing_yet"));
 }
 
 #[test]
@@ -141,8 +141,8 @@ fn a_doubt_that_a_source_is_there_is_not_followed_by_a_lesser_one() {
     stage.wait(2_000);
     stage.link(0, LinkEvent::Silent { seconds: 2 });
     stage.wait(60_000);
-    assert!(stage.heard("it may be gone"));
-    assert!(!stage.heard("no agent there"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("link.silent"));
+    stage.assert_not_heard(phrase!("link.nothing_yet"));
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn a_key_stops_speech_and_another_goes_on_at_the_same_sentence() {
     let answer = stage.app.answers().last().map(|told| told.text());
     assert_eq!(answer.as_deref(), Some("Stopped. ' goes on."));
     stage.press('t');
-    assert!(stage.heard("Speech was stopped, 3 wait; ' goes on."));
+    stage.assert_heard(phrase!("status.stopped.keys", n = 3));
     stage.speak_all();
     stage.spoken.clear();
     stage.press('\'');
@@ -74,10 +74,10 @@ fn lines_stop_go_on_and_go_back() {
     stage.heard_out();
     stage.type_line("s");
     stage.hushed();
-    assert!(stage.heard("Stopped. on goes on."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("stop.kept.lines"));
     stage.type_line("on");
     assert_eq!(stage.last_said(), "Another thing.");
-    assert!(stage.heard("Going on."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("go_on.done"));
     stage.type_line("<");
     stage.hushed();
     assert_eq!(stage.last_said(), "One thing.");

@@ -21,15 +21,11 @@ fn a_prompt_that_nothing_answers_is_told_ever_more_rarely() {
     wait(&mut stage, 55);
     assert_eq!(count(&stage, "Nothing new"), 0, "{:?}", stage.lines);
     wait(&mut stage, 10);
-    assert!(
-        stage.heard("Nothing new for 1 minute."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("stuck.nothing", time = "1 minute"));
     wait(&mut stage, 60);
     assert_eq!(count(&stage, "Nothing new"), 1);
     wait(&mut stage, 60);
-    assert!(stage.heard("Nothing new for 3 minutes."));
+    stage.assert_heard(phrase!("stuck.nothing", time = "3 minutes"));
     // Anything new starts the count again.
     stage.says("Still here.\n\n");
     wait(&mut stage, 65);
@@ -50,9 +46,19 @@ fn the_word_of_the_heartbeat_rests_when_nobody_knows_whether_it_is_true() {
         stage.wait(1000);
         stage.speak_all();
     }
-    assert!(stage.said().contains(&"Working."), "{:?}", stage.said());
     assert!(
-        stage.said().contains(&"Nothing new for 1 minute."),
+        stage
+            .said()
+            .iter()
+            .any(|line| *line == phrase!("heartbeat")),
+        "{:?}",
+        stage.said()
+    );
+    assert!(
+        stage
+            .said()
+            .iter()
+            .any(|line| *line == phrase!("stuck.nothing", time = "1 minute")),
         "{:?}",
         stage.said()
     );
@@ -78,35 +84,19 @@ fn work_that_does_not_stop_is_told_and_can_be_left_and_the_next_prompt_is_sent()
     stage.type_line("> next");
     stage.type_line("stop");
     stage.type_line("stop");
-    assert!(stage.heard("The agent was asked to stop."));
+    stage.assert_heard("The agent was asked to stop.");
     // At first, one more stop only repeats what is known.
     stage.type_line("stop");
-    assert!(
-        stage.heard("It was asked to stop already"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("stop_turn.stopping"));
     wait(&mut stage, 6);
-    assert!(
-        stage.heard("The agent has not stopped. Type stop once more to go on without it."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("stop_turn.no_effect.lines"));
     stage.type_line("fleet");
-    assert!(
-        stage.heard("Asked to stop, and goes on: "),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("fleet.stuck"));
     assert_eq!(stage.prompts(0).len(), 1);
     let first = stage.prompts(0)[0].0;
     stage.type_line("stop");
-    assert!(
-        stage.heard("You went on without it. The agent may still be at work."),
-        "{:?}",
-        stage.lines
-    );
-    assert!(stage.heard("What you wrote meanwhile is sent now."));
+    stage.assert_heard(phrase!("stop_turn.left"));
+    stage.assert_heard(phrase!("prompt.next"));
     assert_eq!(stage.prompts(0)[1].1, "next");
     // A late answer to the prompt that was left does not end the next turn.
     let late = json!({"jsonrpc": "2.0", "id": first, "result": {"stopReason": "cancelled"}});
@@ -128,7 +118,7 @@ fn work_that_stops_in_time_is_not_told_to_go_on() {
     wait(&mut stage, 10);
     assert_eq!(count(&stage, "has not stopped"), 0);
     stage.type_line("stop");
-    assert!(stage.heard("Nothing is under way that could be stopped."));
+    stage.assert_heard(phrase!("stop_turn.none"));
 }
 
 /// The server took the request and then said nothing: there is not even a session.
@@ -151,21 +141,13 @@ fn a_prompt_without_a_turn_is_told_and_can_be_given_up() {
     stage.link(0, LinkEvent::Frame(Frame::of(card.to_string())));
     stage.type_prompt("first");
     stage.type_prompt("second");
-    assert!(stage.heard("It waits, and is sent when the agent is done."));
+    stage.assert_heard(phrase!("prompt.held"));
     wait(&mut stage, 65);
-    assert!(
-        stage.heard("Nothing new for 1 minute."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("stuck.nothing", time = "1 minute"));
     stage.type_line("stop");
     stage.type_line("stop");
-    assert!(
-        stage.heard("That prompt is given up. The agent may still take it."),
-        "{:?}",
-        stage.lines
-    );
-    assert!(stage.heard("What you wrote meanwhile is sent now."));
+    stage.assert_heard(phrase!("prompt.given_up"));
+    stage.assert_heard(phrase!("prompt.next"));
 }
 
 #[test]
@@ -200,9 +182,9 @@ fn the_silence_of_one_agent_is_told_while_another_one_speaks() {
         "{:?}",
         stage.lines
     );
-    assert!(
-        stage.heard("Nothing new for 1 minute from Painter."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!(
+        "stuck.nothing",
+        time = "1 minute",
+        agent = "Painter"
+    ));
 }

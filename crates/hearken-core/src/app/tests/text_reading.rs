@@ -50,10 +50,10 @@ fn nan_and_raw_controls_cost_no_event() {
     let mut stage = Stage::new(PIPE);
     let with = |more: &str| event("e1", "Number one").replacen('{', &format!("{{{more},"), 1);
     stage.text(&with("\"percent\":NaN"));
-    assert!(stage.heard("Number one"), "{:?}", stage.lines);
+    stage.assert_heard("Number one");
     let mut stage = Stage::new(PIPE);
     stage.text(&event("e1", "A tab here").replace("tab ", "tab\t"));
-    assert!(stage.heard("A tab here"), "{:?}", stage.lines);
+    stage.assert_heard("A tab here");
     assert_eq!(stage.app.links()[0].garbage, 0);
 }
 
@@ -73,7 +73,7 @@ fn a_question_in_a_list_behind_what_can_not_be_read_is_asked() {
     });
     stage.text(&format!("[7,{{\"no\":\"type\"}},{asks}"));
     stage.wait(2000);
-    assert!(stage.heard("Send the mail"), "{:?}", stage.lines);
+    stage.assert_heard("Send the mail");
     assert_eq!(stage.app.links()[0].garbage, 2);
 }
 
@@ -109,7 +109,7 @@ fn what_an_agent_was_saying_is_told_before_its_source_is_over() {
         let mut stage = Stage::new(PIPE);
         let words = json!({"chunk": "It is done but for", "position": 0, "complete": false, "output_id": "out_1"});
         stage.event("output.streaming", words);
-        assert!(!stage.heard("It is done but for"));
+        stage.assert_not_heard("It is done but for");
         stage.link(0, end());
         let is_it = |line: &String| line.contains("It is done but for");
         let said = stage.lines.iter().position(is_it).unwrap();

@@ -129,7 +129,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     let view = stage.app.links.get_mut(LinkId(0)).unwrap();
     view.speak(Box::new(Waits { until }));
     watch(&mut stage, 5000, &mut seen);
-    assert!(stage.heard("sends with a handshake"), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("link.way_handshake"));
 
     // An agent that waits for its first prompt.
     let mut stage = super::newcomer::ready(PIPE, Config::default(), 1);

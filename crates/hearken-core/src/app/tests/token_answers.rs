@@ -11,12 +11,8 @@ fn a_reused_token_is_told_and_its_question_can_be_answered_only_after_the_other(
         "rpl_1",
         json!({"action": "Wipe the disk", "session_id": "sess_2"}),
     );
-    assert!(
-        stage.heard("Careful: its reply token was used before."),
-        "{:?}",
-        stage.lines
-    );
-    assert!(stage.heard("It can't be answered until question 1 is settled"));
+    stage.assert_heard(phrase!("question.reused"));
+    stage.assert_heard(phrase!("question.shared", with = 1));
     stage.wait(3000);
     stage.type_line("y 2");
     assert!(stage.sent.is_empty());
@@ -28,7 +24,7 @@ fn a_reused_token_is_told_and_its_question_can_be_answered_only_after_the_other(
         "state.changed",
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     );
-    assert!(stage.heard("Question 2 can be answered now, in two steps. Wipe the disk"));
+    stage.assert_heard(phrase!("question.freed", n = 2, subject = "Wipe the disk"));
     stage.wait(3000);
     stage.type_line("n 2");
     assert_eq!(stage.sent.len(), 1, "a rejection takes two steps here, too");
@@ -49,7 +45,7 @@ fn no_rule_answers_under_a_used_token() {
         json!({"session_id": "sess_2", "action": "Wipe the disk"}),
     );
     assert_eq!(stage.sent.len(), 1);
-    assert!(stage.heard("Careful: its reply token was used before."));
+    stage.assert_heard(phrase!("question.reused"));
 }
 
 #[test]
@@ -72,11 +68,12 @@ fn a_clarification_under_a_used_token_takes_two_steps() {
     ask(&mut stage, "All my money?");
     stage.type_line("y 2");
     assert_eq!(stage.sent.len(), 1);
-    assert!(
-        stage.heard("Type c 2 to confirm the answer yes: All my money?"),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!(
+        "reply.second_step.other.lines",
+        n = 2,
+        answer = "yes",
+        subject = "All my money?"
+    ));
     stage.wait(500);
     stage.type_line("c 2");
     assert_eq!(stage.sent.len(), 2);
@@ -90,15 +87,12 @@ fn a_tool_that_contradicts_its_question_is_told_and_takes_two_steps() {
         json!({"tool": "wipe", "tool_call_id": "call_1", "irreversible": true, "risk_level": "high"}),
     );
     stage.ask_with("rpl_1", json!({"tool_call_id": "call_1"}));
-    assert!(
-        stage.heard("Low risk. Can be undone. The tool itself says: High risk. Can't be undone."),
-        "{:?}",
-        stage.lines
-    );
+    stage
+        .assert_heard("Low risk. Can be undone. The tool itself says: High risk. Can't be undone.");
     stage.wait(3000);
     stage.type_line("y 1");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("Type c 1 to confirm."));
+    stage.assert_heard(phrase!("reply.second_step.lines.short", n = 1));
 }
 
 #[test]
@@ -110,7 +104,7 @@ fn an_action_that_is_empty_or_hides_something_takes_two_steps() {
         stage.type_line("y 1");
         assert!(stage.sent.is_empty(), "{action:?}");
         assert!(
-            stage.heard("Type c 1 to confirm"),
+            stage.heard(phrase!("reply.second_step.lines.short", n = 1)),
             "{action:?}: {:?}",
             stage.lines
         );

@@ -118,10 +118,10 @@ fn a_word_typed_fluently_does_nothing_from_its_third_letter_on_and_says_so_once(
         told[0].contains("Mailer is muted"),
         "what it changed is said again: {told:?}"
     );
-    assert!(!stage.heard("load"), "{:?}", stage.lines);
+    stage.assert_not_heard("load");
     stage.lines.clear();
     stage.code(KeyCode::Enter);
-    assert!(stage.heard("Typed words are not sent"), "{:?}", stage.lines);
+    stage.assert_heard("Typed words are not sent");
     stage.wait(5000);
     stage.press('t');
     assert!(
@@ -143,11 +143,7 @@ fn whoever_means_a_key_that_may_be_part_of_a_word_pauses_or_presses_another_key(
         stage.wait(2000);
         typed(&mut stage, keys, 900);
         assert_eq!(stage.decision(), None, "{:?}", stage.lines);
-        assert!(
-            stage.heard("That may be part of a word."),
-            "{:?}",
-            stage.lines
-        );
+        stage.assert_heard("That may be part of a word.");
         if escape {
             stage.code(KeyCode::Esc);
         }
@@ -187,8 +183,8 @@ fn the_end_of_a_torn_mouse_report_mutes_nobody() {
     stage.wait(1000);
     stage.press('3');
     stage.press('M');
-    assert!(!stage.heard("muted"), "{:?}", stage.lines);
+    stage.assert_not_heard("muted");
     stage.wait(1000);
     stage.press('m');
-    assert!(stage.heard("Mailer is muted"), "{:?}", stage.lines);
+    stage.assert_heard("Mailer is muted");
 }

@@ -91,10 +91,10 @@ fn a_run_ends_although_the_link_was_over_before_the_word_for_an_answer() {
         written(&mut stage);
         over(&mut stage);
         stage.wait(10_000);
-        let said = stage.heard(PERHAPS) || stage.heard("Whether it arrived is not known.");
+        let said = stage.heard(PERHAPS) || stage.heard(phrase!("question.unsure.sending"));
         assert!(said, "{way}: {:?}", stage.lines);
         assert!(
-            !stage.heard("and is sent again"),
+            !stage.heard(phrase!("reply.unconfirmed")),
             "{way}: {:?}",
             stage.lines
         );
@@ -107,7 +107,7 @@ fn a_run_ends_although_the_link_was_over_before_the_word_for_an_answer() {
         written(&mut stage);
         stage.wait(1000);
         assert!(
-            stage.heard(PERHAPS) || stage.heard("Whether it arrived is not known."),
+            stage.heard(PERHAPS) || stage.heard(phrase!("question.unsure.sending")),
             "{way}: {:?}",
             stage.lines
         );

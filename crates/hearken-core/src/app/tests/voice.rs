@@ -92,7 +92,7 @@ fn what_is_said_back_already_sounds_so_and_no_number_leaves_its_scale() {
         assert!(rate.is_none_or(|rate| rate <= 100));
     }
     assert_eq!(stage.sounds.last().unwrap().delivery.rate, Some(100));
-    assert!(stage.heard("Rate: 100. That is the limit."));
+    stage.assert_heard("Rate: 100. That is the limit.");
     for _ in 0..30 {
         stage.press('-');
         stage.speak_all();
@@ -136,7 +136,7 @@ fn lines_name_the_setting_and_take_what_it_takes() {
 fn only_what_is_asked_for_is_remembered_and_its_place_is_said() {
     let mut stage = speaking(lines(), Config::default());
     stage.type_line("remember");
-    assert!(stage.heard("nothing to remember"));
+    stage.assert_heard(phrase!("tune.nothing_new"));
     stage.type_line("rate 50");
     assert!(stage.remembered.is_empty());
     stage.type_line("remember");
@@ -146,16 +146,16 @@ fn only_what_is_asked_for_is_remembered_and_its_place_is_said() {
     };
     assert_eq!(stage.remembered, [kept]);
     stage.input(Input::Remembered(Ok("/home/ann/voice.toml".into())));
-    assert!(stage.heard("remembered in /home/ann/voice.toml"));
+    stage.assert_heard(phrase!("tune.remembered", place = "/home/ann/voice.toml"));
     stage.input(Input::Remembered(Err("the disk is full".into())));
-    assert!(stage.heard("not remembered: the disk is full"));
+    stage.assert_heard(phrase!("tune.not_remembered", reason = "the disk is full"));
 }
 
 #[test]
 fn what_can_t_be_changed_is_said_and_left() {
     let mut stage = Stage::new(KEYS);
     stage.press('+');
-    assert!(stage.heard("There is no voice to change."));
+    stage.assert_heard(phrase!("tune.no_voice"));
 
     let mut stage = speaking(SPEAKING, Config::default());
     stage.input(Input::Voice(VoiceEvent::Adjustable {
@@ -163,11 +163,11 @@ fn what_can_t_be_changed_is_said_and_left() {
         usual: Delivery::default(),
     }));
     stage.press('+');
-    assert!(stage.heard("Rate: this voice can't change that."));
+    stage.assert_heard(phrase!("tune.fixed", what = "Rate"));
     stage.code(KeyCode::Char('p'));
     stage.code(KeyCode::Char('p'));
     stage.press('-');
-    assert!(stage.heard("Volume: 90."));
+    stage.assert_heard("Volume: 90.");
 }
 
 #[test]

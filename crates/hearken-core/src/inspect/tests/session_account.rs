@@ -1,5 +1,7 @@
 //! What a session says about itself, compared with what it does: listed tools, counted calls, positions in a text.
 
+use hearken_wording::phrase;
+
 use super::*;
 
 fn found(stream: &StreamBuilder) -> Vec<(u64, &'static str)> {
@@ -71,7 +73,7 @@ fn a_count_of_calls_that_differs_from_those_that_were_seen_is_found_in_a_whole_s
         for item in items.iter().filter(|item| item.rule == "count_differs") {
             let text = item.to_text(&english());
             assert!(
-                text.contains("the end states 3 tool calls, and there were 2"),
+                phrase!("check.count_differs", stated = 3, seen = 2).is_in(&text),
                 "{text}"
             );
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hearken_wording::{Transcript, phrase};
 use serde_json::{Value, json};
 
 use crate::announce::{Announcement, AnswerMethod, Phrases};
@@ -50,6 +51,12 @@ const REPLIES: &str = "/aaep/v1/replies";
 /// Returns the body of a request.
 fn message(call: &HttpCall) -> Value {
     serde_json::from_str(&call.body.as_ref().unwrap().text).unwrap()
+}
+
+impl Transcript for Rig {
+    fn lines(&self) -> Vec<&str> {
+        self.lines.iter().map(String::as_str).collect()
+    }
 }
 
 impl Rig {
@@ -234,10 +241,6 @@ impl Rig {
         found.unwrap()
     }
 
-    fn heard(&self, words: &str) -> bool {
-        self.lines.iter().any(|line| line.contains(words))
-    }
-
     fn event(&mut self, kind: &str, mut fields: Value) {
         let object = fields.as_object_mut().unwrap();
         for (key, value) in [
@@ -294,12 +297,12 @@ fn the_handshake_comes_first_and_its_subscription_is_followed() {
         })
     );
     rig.link(LinkEvent::Connected);
-    assert!(
-        rig.heard("Connected to one, by a handshake."),
-        "{:?}",
-        rig.lines
-    );
-    assert!(!rig.heard("other terms"));
+    rig.assert_heard(phrase!(
+        "link.connected",
+        source = "one",
+        how = "by a handshake"
+    ));
+    rig.assert_not_heard("other terms");
 }
 
 #[test]
@@ -312,7 +315,11 @@ fn a_server_without_a_handshake_is_followed_by_the_plain_pair() {
         assert_eq!(followed.at, Address::Path("/events".into()), "{status}");
         assert_eq!(followed.replies, Some("/messages".into()), "{status}");
         rig.link(LinkEvent::Connected);
-        assert!(rig.heard("Connected to one, without a handshake."));
+        rig.assert_heard(phrase!(
+            "link.connected",
+            source = "one",
+            how = "without a handshake"
+        ));
     }
 }
 
@@ -351,7 +358,7 @@ fn each_refusal_has_its_words_and_its_wait() {
         assert_eq!(fault.is_final(), code != RejectionCode::RateLimit);
         let words = rig.app.cx.fault_words(&fault);
         assert!(words.len() > 20 && !words.contains("rejected."), "{words}");
-        assert!(rig.heard("one says: not today"));
+        rig.assert_heard("one says: not today");
         // A waiting time from the producer is respected, whatever the code.
         let mut rig = Rig::new(TransportKind::EventStream);
         let (request, _) = rig.subscribing();
@@ -497,7 +504,10 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
         };
         let left = json!([addresses[0], addresses[1], addresses[3]]);
         assert_eq!(asked["capabilities"]["supported_extensions"], left);
-        assert!(rig.heard("It is asked again without https://c.example/medai/context/v1."));
+        rig.assert_heard(phrase!(
+            "link.extension_left_out",
+            extension = "https://c.example/medai/context/v1"
+        ));
     }
     // With only one left there is nothing to resolve, so it is a refusal.
     config.handshake.extensions.truncate(1);
@@ -519,7 +529,7 @@ fn a_silence_is_told_ever_more_rarely() {
     let told = rig
         .lines
         .iter()
-        .filter(|line| line.contains("Nothing has come from one for"))
+        .filter(|line| phrase!("link.silent", source = "one").is_in(line))
         .count();
     assert_eq!(told, 4, "after 1, 2, 4 and 8 minutes");
     let ends = |wish: &Effect| {

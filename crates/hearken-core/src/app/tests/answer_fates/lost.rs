@@ -57,7 +57,7 @@ fn an_unconfirmed_answer_is_not_promised_to_be_sent_again() {
     // At the loss of the connection, "perhaps arrived" is not repeated.
     let arrived = |line: &&&str| line.contains("may have arrived");
     assert_eq!(told.iter().filter(arrived).count(), 1, "{told:#?}");
-    let confirmed = |line: &&&str| line.contains("Nobody confirmed");
+    let confirmed = |line: &&&str| phrase!("reply.unconfirmed").is_in(line);
     assert_eq!(told.iter().filter(confirmed).count(), 1, "{told:#?}");
     assert_eq!(stage.sent.len(), 1);
 }

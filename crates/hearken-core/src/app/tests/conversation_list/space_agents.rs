@@ -122,24 +122,20 @@ fn agents_are_conversations_before_they_are_heard_and_are_left_where_they_cannot
     finds(&mut stage, &["build", "docs"]);
     stage.type_line("sessions");
     let both = "1: pi build: nothing is asked of it. 2: pi docs: nothing is asked of it.";
-    assert!(stage.heard(both), "{:?}", stage.lines);
+    stage.assert_heard(both);
     stage.type_line("> #2 write");
-    assert!(stage.heard("To pi docs."), "{:?}", stage.lines);
+    stage.assert_heard("To pi docs.");
     part(
         &mut stage,
         DISCOVERY + 1,
         &json!({"type": "status", "data": "ack"}),
     );
-    assert!(stage.heard("pi docs started."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("session.started.bare", agent = "pi docs"));
     stage.type_line("stop 2");
     let first = "The agent, pi docs, can't be stopped from here. Type stop 2 once more to go on without it.";
-    assert!(stage.heard(first), "{:?}", stage.lines);
+    stage.assert_heard(first);
     stage.type_line("stop 2");
-    assert!(
-        stage.heard("The agent may still be at work."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard("The agent may still be at work.");
     // An agent that was heard is listed only once.
     stage.type_line("sessions");
     let list = stage.lines.last().unwrap();

@@ -108,7 +108,7 @@ fn who_hears_nothing_closes_it_with_the_second_press() {
     let mut stage = Stage::new(KEYS);
     stage.press('?');
     assert_eq!(stage.app.mode(), Mode::Help);
-    assert!(!stage.heard("again"), "{:?}", stage.lines);
+    stage.assert_not_heard("again");
     stage.press('?');
     assert_eq!(stage.app.mode(), Mode::Watching);
 }

@@ -2,8 +2,6 @@
 
 use super::*;
 
-const NOTICE: &str = "changes files without asking you.";
-
 /// Has the agent of a link run a command to its end, without asking.
 fn run(stage: &mut Stage, link: usize, call: &str, command: &str, status: &str) {
     stage.update(link, json!({"sessionUpdate": "tool_call", "toolCallId": call, "title": command, "kind": "execute",
@@ -18,7 +16,7 @@ fn notices(stage: &Stage) -> usize {
     stage
         .lines
         .iter()
-        .filter(|line| line.contains(NOTICE))
+        .filter(|line| phrase!("oversight.unasked.*").is_in(line))
         .count()
 }
 
@@ -29,11 +27,7 @@ fn it_is_said_once_for_each_agent_at_its_first_change() {
     run(&mut stage, 0, "2", "touch a.txt", "failed");
     assert_eq!(notices(&stage), 0, "{:?}", stage.lines);
     run(&mut stage, 0, "3", "touch a.txt", "completed");
-    assert!(
-        stage.heard("Fox 0 changes files without asking you."),
-        "{:?}",
-        stage.lines
-    );
+    stage.assert_heard(phrase!("oversight.unasked.*", agent = "Fox 0"));
     run(&mut stage, 0, "4", "rm a.txt", "completed");
     assert_eq!(notices(&stage), 1);
     run(&mut stage, 1, "1", "echo hello > b.txt", "completed");

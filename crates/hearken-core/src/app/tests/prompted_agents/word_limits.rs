@@ -109,7 +109,8 @@ fn the_three_questions_of_a_turn_take_few_words() {
     }
     // Words that are not repeated aloud are still shown with each question.
     let shown = stage.lines.iter();
-    let shown = shown.filter(|line| line.contains("Risk unknown.") && line.contains("y "));
+    let shown =
+        shown.filter(|line| phrase!("question.risk.unknown").is_in(line) && line.contains("y "));
     assert_eq!(shown.count(), 3, "{:#?}", stage.lines);
 }
 
@@ -131,17 +132,17 @@ fn the_action_is_named_again_where_it_is_not_obvious_what_is_confirmed() {
     asked(&mut stage, "a");
     asked(&mut stage, "b");
     press(&mut stage, 'y');
-    assert!(stage.heard("confirm: Send a"), "{:?}", stage.lines);
+    stage.assert_heard("confirm: Send a");
     // It is the only one, but something is said between the two steps, so it is named when the answer is read
     // back.
     let mut stage = Stage::with(VOICE, Config::default());
     stage.voiced();
     asked(&mut stage, "a");
     press(&mut stage, 'y');
-    assert!(stage.heard("Press c to confirm."), "{:?}", stage.lines);
+    stage.assert_heard(phrase!("reply.second_step.keys.short"));
     asked(&mut stage, "b");
     press(&mut stage, 'c');
     assert_eq!(stage.decision(), Some("accept"));
     let named = "Accepting question 1: Send a";
-    assert!(stage.heard(named), "{:?}", stage.lines);
+    stage.assert_heard(named);
 }

@@ -1,5 +1,7 @@
 //! Stopping, continuing at the same sentence, going back.
 
+use hearken_wording::phrase;
+
 use super::*;
 
 /// Returns a sentence of an output.
@@ -250,7 +252,7 @@ fn a_count_is_stopped_as_the_sentences_that_it_stands_for() {
     let mut rig = Rig::folding(Some(1));
     let long = "x".repeat(30);
     rig.stream("o", &[long.as_str(); 20]);
-    while !rig.log.last().unwrap().contains("more sentences") {
+    while !phrase!("output.folded").is_in(rig.log.last().unwrap()) {
         rig.end();
     }
     rig.said();
@@ -260,7 +262,7 @@ fn a_count_is_stopped_as_the_sentences_that_it_stands_for() {
     assert!(rig.go_on());
     rig.drain();
     let said = rig.said();
-    assert!(said[0].contains("more sentences"), "{said:?}");
+    assert!(phrase!("output.folded").is_in(&said[0]), "{said:?}");
     assert_eq!(said[1..], [long]);
 }
 

@@ -10,7 +10,7 @@ fn other_terms_are_told_once() {
     honored["max_events_per_second"] = json!(3);
     rig.answer(request, 201, &consent(honored.clone()));
     let told = "one keeps other terms than you asked for: at most 3 messages a second, not 50.";
-    assert!(rig.heard(told), "{:?}", rig.lines);
+    rig.assert_heard(told);
     rig.lines.clear();
     // A change that leaves the difference unchanged is not announced.
     rig.link(LinkEvent::Connected);
@@ -19,7 +19,7 @@ fn other_terms_are_told_once() {
     let (request, _) = rig.asked();
     honored["preferred_verbosity"] = json!("detailed");
     rig.answer(request, 200, &consent(honored));
-    assert!(!rig.heard("other terms"), "{:?}", rig.lines);
+    rig.assert_not_heard(phrase!("link.terms"));
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_change_of_verbosity_is_renegotiated_with_that_key_alone() {
             "capabilities": {"preferred_verbosity": "detailed"}})
     );
     rig.answer(request, 400, &json!({"error": "no"}));
-    assert!(rig.heard("one did not take the change of terms"));
+    rig.assert_heard(phrase!("link.change_failed", source = "one"));
 }
 
 #[test]
@@ -73,5 +73,5 @@ fn a_stream_that_outruns_the_agreed_rate_is_asked_to_slow_down_once() {
     assert_eq!(call.path, REPLIES);
     let body = message(&call);
     assert_eq!(body["capabilities"], json!({"max_events_per_second": 2}));
-    assert!(rig.heard("one sends faster than it agreed to"));
+    rig.assert_heard(phrase!("link.outrun", source = "one"));
 }

@@ -52,7 +52,7 @@ fn load_and_language_are_renegotiated_each_with_its_key_alone() {
     let (_, change) = changed(&mut rig, "language de").unwrap();
     assert_eq!(change, json!({"languages": ["de", "en-US"]}));
     assert_eq!(changed(&mut rig, "language de"), None, "it is so already");
-    assert!(!rig.heard("other terms"), "{:?}", rig.lines);
+    rig.assert_not_heard("other terms");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn what_changes_while_a_subscription_is_asked_for_is_asked_for_after_it() {
     let (request, asked) = rig.subscribing();
     assert_eq!(changed(&mut rig, "load low"), None);
     rig.answer(request, 201, &consent(asked["capabilities"].clone()));
-    assert!(!rig.heard("other terms"), "{:?}", rig.lines);
+    rig.assert_not_heard("other terms");
     rig.take();
     rig.link(LinkEvent::Connected);
     let (_, change) = told(&mut rig).unwrap();
@@ -178,7 +178,7 @@ fn who_said_no_is_not_asked_the_same_again_and_who_was_not_reached_is() {
     rig.agreed();
     let (request, _) = changed(&mut rig, "load low").unwrap();
     rig.answer(request, 400, &json!({"error": "no"}));
-    assert!(rig.heard("one did not take the change of terms"));
+    rig.assert_heard(phrase!("link.change_failed", source = "one"));
     let (request, change) = changed(&mut rig, "v").unwrap();
     assert_eq!(change, json!({"preferred_verbosity": "detailed"}));
     rig.link(LinkEvent::Answered {
@@ -200,11 +200,7 @@ fn beside_a_stream_a_rejected_change_leads_to_a_new_subscription_when_the_stream
     let no = json!({"type": "subscription.rejected", "reason_code": "capabilities_incompatible",
         "reason_message": "No."});
     rig.answer(request, 200, &no);
-    assert!(
-        rig.heard("is asked for a new one on the old terms."),
-        "{:?}",
-        rig.lines
-    );
+    rig.assert_heard(phrase!("link.change_ended"));
     rig.link(LinkEvent::Lost {
         fault: Fault::Closed,
         retry_in: Duration::from_secs(1),
@@ -222,7 +218,7 @@ fn another_language_tells_no_difference_a_second_time() {
     honored["cognitive_load"] = json!("high");
     rig.answer(request, 201, &consent(honored.clone()));
     rig.link(LinkEvent::Connected);
-    assert!(rig.heard("high load, not medium"), "{:?}", rig.lines);
+    rig.assert_heard(phrase!("terms.load", honored = "high", asked = "medium"));
     let (request, change) = changed(&mut rig, "language de").unwrap();
     honored["languages"] = change["languages"].clone();
     rig.lines.clear();
@@ -240,7 +236,7 @@ fn languages_that_are_not_kept_are_told_again_only_with_a_new_one() {
     honored["languages"] = json!(["en"]);
     rig.answer(request, 201, &consent(honored.clone()));
     rig.link(LinkEvent::Connected);
-    assert!(rig.heard("the languages en, not en, de"), "{:?}", rig.lines);
+    rig.assert_heard(phrase!("terms.languages", honored = "en", asked = "en, de"));
     for (text, told) in [("language", 0), ("language en", 0), ("language fr", 1)] {
         let (request, _) = changed(&mut rig, text).unwrap();
         rig.lines.clear();
@@ -292,7 +288,12 @@ fn a_gap_is_no_reproach_to_who_was_asked_to_leave_something_out() {
         // Events that came early wait a moment for the ones before them.
         rig.now = rig.now.after(Duration::from_secs(5));
         rig.input(Input::Deadline);
-        assert!(rig.heard("Step 5"), "{:?}", rig.lines);
-        assert_eq!(rig.heard("are missing"), reproach, "{:?}", rig.lines);
+        rig.assert_heard("Step 5");
+        assert_eq!(
+            rig.heard(phrase!("anomaly.sequence_gap")),
+            reproach,
+            "{:?}",
+            rig.lines
+        );
     }
 }

@@ -62,8 +62,8 @@ fn the_next_way_of_the_manifest_is_gone_once_and_told_once() {
     rig.fails(status(404));
     assert_eq!(rig.changed(), websocket());
     let told = "The event stream of one can't be used: nothing is at that address (status 404). Going on over a WebSocket.";
-    assert!(rig.heard(told), "{:?}", rig.lines);
-    assert!(!rig.heard("can't be used: nothing is at that address (status 404).\n"));
+    rig.assert_heard(told);
+    rig.assert_not_heard("can't be used: nothing is at that address (status 404).\n");
     // The handshake is made again, inside the connection.
     rig.link(LinkEvent::Connecting { attempt: 1 });
     assert_eq!(rig.take(), []);
@@ -77,7 +77,11 @@ fn the_next_way_of_the_manifest_is_gone_once_and_told_once() {
     ));
     rig.fails(status(404));
     assert_eq!(rig.changed(), None);
-    assert!(rig.heard("one can't be used: nothing is at that address (status 404)."));
+    rig.assert_heard(phrase!(
+        "link.way_changed",
+        source = "one",
+        reason = "nothing is at that address (status 404)"
+    ));
 }
 
 #[test]
@@ -152,10 +156,10 @@ fn a_websocket_that_fails_is_given_up_where_nobody_says_that_there_is_a_stream()
         rig.take();
         rig.fails(not_there.clone());
         assert_eq!(rig.changed(), stream());
-        assert!(!rig.heard("Going on"), "{:?}", rig.lines);
+        rig.assert_not_heard("Going on");
         answer(&mut rig);
-        assert!(rig.heard("one can't be used: what answers there is not a WebSocket."));
-        assert!(!rig.heard("Going on"), "{:?}", rig.lines);
+        rig.assert_heard("one can't be used: what answers there is not a WebSocket.");
+        rig.assert_not_heard("Going on");
         assert!(rig.take().contains(&Effect::Link {
             link: LINK,
             order: LinkOrder::Close
@@ -176,7 +180,7 @@ fn who_wants_proof_wants_it_on_every_way() {
     rig.take();
     let text = consent(json!({})).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert!(rig.heard("one can't be used: no subscription: it has no signed manifest"));
+    rig.assert_heard("one can't be used: no subscription: it has no signed manifest");
     assert!(rig.take().contains(&Effect::Link {
         link: LINK,
         order: LinkOrder::Close
@@ -200,7 +204,7 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
     rig.input(Input::Deadline);
     rig.fails(status(404));
     assert_eq!(rig.changed(), websocket());
-    assert!(rig.heard("The connection was lost with question 1 open"));
+    rig.assert_heard(phrase!("question.unsure", n = 1));
     rig.link(LinkEvent::Connecting { attempt: 1 });
     rig.link(LinkEvent::Connected);
     rig.take();
@@ -211,7 +215,7 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
     // Its events are older than the connection: they show which agents exist, not what was decided since.
-    assert!(rig.heard("Question 1 can be answered again, and may already be decided"));
+    rig.assert_heard("Question 1 can be answered again, and may already be decided");
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
     rig.take();
@@ -258,7 +262,7 @@ fn changes_come_to_an_end() {
         }
     }
     assert_eq!(changes, 6);
-    assert!(rig.heard("one can't be used"));
+    rig.assert_heard(phrase!("link.failed", source = "one"));
 }
 
 #[test]
@@ -278,11 +282,11 @@ fn a_redirect_to_the_servers_websocket_is_followed() {
         rig.changed(),
         Some(ServerRoute::WebSocket("/own/ws".into()))
     );
-    assert!(
-        rig.heard("the server redirects to its WebSocket. Going on over a WebSocket."),
-        "{:?}",
-        rig.lines
-    );
+    rig.assert_heard(phrase!(
+        "link.way_changed",
+        reason = "the server redirects to its WebSocket",
+        to = "over a WebSocket"
+    ));
 }
 
 #[test]

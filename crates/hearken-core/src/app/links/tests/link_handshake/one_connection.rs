@@ -20,8 +20,8 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
     assert_eq!(body["type"], "subscription.request");
     let text = consent(body["capabilities"].clone()).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert!(!rig.heard("can't be understood") && !rig.heard("other terms"));
-    assert!(rig.heard("one sends with a handshake."));
+    assert!(!rig.heard(phrase!("anomaly.undecodable.*")) && !rig.heard("other terms"));
+    rig.assert_heard(phrase!("link.way_handshake", source = "one"));
     line(&mut rig, "v");
     let sent = rig.take();
     assert!(
@@ -61,7 +61,7 @@ fn a_consent_without_a_version_is_taken_for_the_one_that_was_asked_for() {
         }
         let text = consent.to_string();
         rig.link(LinkEvent::Frame(Frame::of(text)));
-        let told = rig.heard("one sends with a handshake.");
+        let told = rig.heard(phrase!("link.way_handshake", source = "one"));
         assert_eq!(told, taken, "{version:?}: {:?}", rig.lines);
     }
 }
@@ -71,7 +71,7 @@ fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
     let mut rig = Rig::new(TransportKind::Socket);
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({"summary_normal": "Off we go"}));
-    assert!(rig.heard("one sends without a handshake.") && rig.heard("Off we go"));
+    assert!(rig.heard(phrase!("link.way_plain", source = "one")) && rig.heard("Off we go"));
     let mut config = Config::default();
     config.handshake.require_signed = true;
     let mut rig = Rig::under(TransportKind::Socket, config);
@@ -81,7 +81,7 @@ fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
         link: LINK,
         order: LinkOrder::Close
     }));
-    assert!(!rig.heard("Off we go"), "{:?}", rig.lines);
+    rig.assert_not_heard("Off we go");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_refusal_on_one_connection_ends_the_link() {
         link: LINK,
         order: LinkOrder::Close
     }));
-    assert!(rig.heard("your token does not allow it"), "{:?}", rig.lines);
+    rig.assert_heard(phrase!("rejected.authorization_denied"));
 }
 
 #[test]
@@ -128,16 +128,16 @@ fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     let started = event("session.started", "Off we go");
     let text = format!("\u{feff}{}{started}", consent(json!({"x": 1})));
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert!(rig.heard("one sends with a handshake."), "{:?}", rig.lines);
-    assert!(rig.heard("Off we go"), "{:?}", rig.lines);
+    rig.assert_heard(phrase!("link.way_handshake", source = "one"));
+    rig.assert_heard("Off we go");
     // A list of events instead of a consent.
     let mut rig = Rig::new(TransportKind::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = format!("[{started}]");
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert!(rig.heard("Off we go"), "{:?}", rig.lines);
-    assert!(!rig.heard("one sends with a handshake."), "{:?}", rig.lines);
+    rig.assert_heard("Off we go");
+    rig.assert_not_heard(phrase!("link.way_handshake", source = "one"));
 }
 
 fn event(name: &str, summary: &str) -> Value {
@@ -190,16 +190,12 @@ fn the_end_of_a_subscription_decides_its_questions_and_is_followed_by_a_new_one(
     assert_eq!(requests(&mut rig), 0);
     let text = close(consent(json!({}))["subscription_id"].as_str().unwrap());
     rig.link(LinkEvent::Frame(Frame::of(text)));
-    assert!(
-        rig.heard("one ends the subscription, and is asked for a new one. It says: Bye."),
-        "{:?}",
-        rig.lines
-    );
-    assert!(
-        rig.heard("Question 1 is closed, because its subscription has ended. Without an answer the agent takes it as rejected."),
-        "{:?}",
-        rig.lines
-    );
+    rig.assert_heard(phrase!("link.closed.again", source = "one", text = "Bye"));
+    rig.assert_heard(phrase!(
+        "question.closed.unsubscribed",
+        n = 1,
+        default = "Without an answer the agent takes it as rejected"
+    ));
     assert_eq!(requests(&mut rig), 1);
     let text = consent(json!({})).to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
@@ -217,16 +213,12 @@ fn a_rejected_change_ends_the_subscription_and_a_new_one_is_asked_for_on_the_old
     let text = rejection("capabilities_incompatible").to_string();
     rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(
-        rig.heard("one did not take the change of terms")
-            && rig.heard("ends the subscription, and is asked for a new one on the old terms."),
+        rig.heard(phrase!("link.change_ended", source = "one"))
+            && rig.heard(phrase!("link.change_ended")),
         "{:?}",
         rig.lines
     );
-    assert!(
-        rig.heard("Question 1 is closed, because its subscription has ended."),
-        "{:?}",
-        rig.lines
-    );
+    rig.assert_heard(phrase!("question.closed.unsubscribed", n = 1));
     let asked = rig.take().into_iter().find_map(|wish| match wish {
         Effect::Link {
             order: LinkOrder::Send { body, .. },
@@ -289,7 +281,7 @@ fn an_agent_that_is_back_on_one_connection_can_be_answered_and_another_one_not()
         rig.now = rig.now.after(Duration::from_millis(1500));
         rig.input(Input::Deadline);
         assert_eq!(
-            rig.heard("can be answered again"),
+            rig.heard(phrase!("question.again.perhaps")),
             again,
             "{name}: {:?}",
             rig.lines

@@ -96,17 +96,14 @@ fn a_proven_name_is_believed_only_over_the_connection_that_proved_it() {
     let mut rig = event_after(true, "planner", Config::default());
     assert_eq!(names(&rig), ["planner", "planner"]);
     line(&mut rig, "t");
-    assert!(
-        rig.heard("Its signature proves that it is planner."),
-        "{:?}",
-        rig.lines
-    );
-    assert!(!rig.heard("without the proof"), "{:?}", rig.lines);
+    rig.assert_heard(phrase!("status.proven", agent = "planner"));
+    rig.assert_not_heard(phrase!("proof.claim"));
     let rig = event_after(false, "mailer", Config::default());
     assert_eq!(names(&rig), ["unproven planner", "unproven planner"]);
-    let told = rig.lines.iter().filter(|line| {
-        line.contains("Over one somebody speaks as planner without the proof that you want for it.")
-    });
+    let told = rig
+        .lines
+        .iter()
+        .filter(|line| phrase!("proof.claim", source = "one", agent = "planner").is_in(line));
     assert_eq!(told.count(), 1, "told once: {:?}", rig.lines);
 }
 
@@ -115,14 +112,14 @@ fn who_wants_proof_believes_no_event_in_another_name_than_the_proven_one() {
     let mut config = Config::default();
     config.handshake.require_signed = true;
     let mut rig = event_after(true, "planner", config);
-    assert!(!rig.heard("without the proof"), "{:?}", rig.lines);
+    rig.assert_not_heard(phrase!("proof.claim"));
     let event = json!({
         "@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent.session.started",
         "event_id": "evt_x", "session_id": "sess_2", "timestamp": "2026-01-01T00:00:00Z",
         "producer": {"agent_id": "helper"}, "summary_normal": "Me too",
     });
     rig.link(LinkEvent::Frame(Frame::of(event.to_string())));
-    assert!(rig.heard("speaks as helper without the proof"));
+    rig.assert_heard(phrase!("proof.claim", agent = "helper"));
     assert!(names(&rig).contains(&"unproven helper".to_owned()));
 }
 

@@ -64,7 +64,11 @@ fn back_with_a_question(forgotten: bool) -> Rig {
     }
     rig.take();
     rig.link(LinkEvent::Connected);
-    assert!(!rig.lines.iter().any(|line| line.contains("answered again")));
+    assert!(
+        !rig.lines
+            .iter()
+            .any(|line| phrase!("question.again.*").is_in(line))
+    );
     rig.now = rig.now.after(Duration::from_secs(2));
     rig.input(Input::Deadline);
     rig
@@ -73,7 +77,11 @@ fn back_with_a_question(forgotten: bool) -> Rig {
 #[test]
 fn a_server_that_takes_up_its_subscription_again_can_be_answered_without_another_word() {
     let mut rig = back_with_a_question(false);
-    assert!(rig.lines.iter().any(|line| line.contains("answered again")));
+    assert!(
+        rig.lines
+            .iter()
+            .any(|line| phrase!("question.again").is_in(line))
+    );
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
     line(&mut rig, "n 1");
@@ -90,7 +98,11 @@ fn a_server_that_takes_up_its_subscription_again_can_be_answered_without_another
 #[test]
 fn a_server_that_forgot_its_subscription_gets_no_answer_to_what_it_never_asked() {
     let mut rig = back_with_a_question(true);
-    assert!(!rig.lines.iter().any(|line| line.contains("answered again")));
+    assert!(
+        !rig.lines
+            .iter()
+            .any(|line| phrase!("question.again.*").is_in(line))
+    );
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
     line(&mut rig, "n 1");
