@@ -23,6 +23,7 @@ mod found_words;
 mod laid_out;
 mod offered_keys;
 mod seen;
+mod squeezed;
 
 const LOOK: Look = Look {
     theme: ThemeChoice::Terminal,
