@@ -13,6 +13,7 @@
 //! On a small screen, a question takes all but the keys and a row for responses: its pages stay put,
 //! whatever else is said (`question_block`).
 
+mod asked_rows;
 mod choices;
 mod click_places;
 mod edit_rows;

@@ -37,14 +37,12 @@ pub(super) fn head(
         .position(|other| other.id == question.id)
         .map_or(1, |at| at + 1);
     let narrow = width < text_rows::NARROW;
-    let left = app
-        .time_left(question, view.now.monotonic)
-        .map(times::left)
-        .map(|left| match narrow {
-            true => app.announcer().short_time(left),
-            false => app.announcer().time(left),
-        })
-        .unwrap_or_default();
+    let left = app.time_left(question, view.now.monotonic).map(times::left);
+    let time = |in_short: bool| match (left, in_short) {
+        (Some(left), true) => app.announcer().short_time(left),
+        (Some(left), false) => app.announcer().time(left),
+        (None, _) => String::new(),
+    };
     let part = |in_short: bool| match (page, app.mode()) {
         (_, Mode::Confirming(_)) => app.phrases().text("pane.question.second_step", &[]),
         (Some(page), _) => {
@@ -62,7 +60,7 @@ pub(super) fn head(
     };
     let count = answerable.len().max(place);
     let agent = app.agent_of(question);
-    let fits = |part: String| {
+    let has_room = |part: String| {
         let args = [
             ("place", Arg::own(88)),
             ("count", Arg::own(88)),
@@ -72,36 +70,40 @@ pub(super) fn head(
             ("left", Arg::own("")),
         ];
         let text = app.phrases().text("pane.question", &args);
-        left.is_empty() && text.width() <= usize::from(width)
+        left.is_none() && text.width() <= usize::from(width)
     };
-    let has_one_row = !narrow || fits(part(false));
+    let has_one_row = !narrow || has_room(part(false));
     // If it is the only one, its place goes without saying.
     let place = match count {
         1 => String::new(),
         _ => place.to_string(),
     };
-    let row = |key: &str, place: &str, part: String| {
+    let row = |key: &str, place: &str, part: String, in_short: bool| {
         let args = [
             ("place", Arg::Own(place.to_owned())),
             ("count", Arg::own(count)),
             ("n", Arg::own(question.id.0)),
             ("part", Arg::Own(part)),
             ("agent", Arg::Name(agent.clone())),
-            ("left", Arg::Own(left.clone())),
+            ("left", Arg::Own(time(in_short))),
         ];
         app.phrases().text(key, &args)
     };
     let cut = |text: String| headline::cut(&text, width);
+    let fits = |text: &String| text.width() <= usize::from(width);
     if has_one_row {
-        let whole = row("pane.question", &place, part(false));
+        let whole = |in_short| row("pane.question", &place, part(false), in_short);
+        let whole = Some(whole(false))
+            .filter(fits)
+            .unwrap_or_else(|| whole(true));
         return vec![PaneRow::head(cut(whole), look.alert())];
     }
     // Its page matters more than its place among others.
-    let which = |(place, in_short): (&str, bool)| row("pane.question.which", place, part(in_short));
+    let which =
+        |(place, in_short): (&str, bool)| row("pane.question.which", place, part(in_short), true);
     let mut which = [(place.as_str(), false), ("", false), ("", true)].map(which);
-    let fits = |text: &String| text.width() <= usize::from(width);
     let at = which.iter().position(fits).unwrap_or(which.len() - 1);
-    let whose = row("pane.question.whose", "", String::new());
+    let whose = row("pane.question.whose", "", String::new(), true);
     vec![
         PaneRow::head(cut(std::mem::take(&mut which[at])), look.alert()),
         PaneRow::head(cut(whose), look.own()),

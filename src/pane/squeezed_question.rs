@@ -12,10 +12,10 @@ use std::sync::Arc;
 use ratatui::layout::Rect;
 
 use crate::announce::{Announcement, Mark};
-use crate::app::{VisiblePage, QuestionVisibility, ShownQuestion};
+use crate::app::{QuestionVisibility, ShownQuestion, VisiblePage};
 use crate::session::Question;
 
-use super::question_block::{Block, asked};
+use super::asked_rows::{Block, asked};
 use super::question_head::head;
 use super::text_rows::{self, PaneRow};
 use super::{View, edit_rows, reply_region};
@@ -105,14 +105,17 @@ fn squeezed(view: View<'_>, question: &Question, room: usize, width: u16) -> Vec
         .take_while(|row| !row.text.starts_with(' '));
     let led = led.count();
     let mut found = asked.found.concat();
-    let lead: Vec<PaneRow> = asked.subject.drain(..led).collect();
+    let mut lead: Vec<PaneRow> = asked.subject.drain(..led).collect();
     let spare = room.saturating_sub(found.len() + asked.subject.len());
     let is_grave = lead
         .first()
         .is_some_and(|row| row.style == view.look.danger());
+    if lead.len() > spare.max(1) && lead.last().is_some_and(|row| row.text.ends_with(':')) {
+        lead.pop();
+    }
     match lead.len() <= spare || is_grave {
         true => found.extend(lead),
-        false => found.extend(lead.into_iter().skip(led - spare.min(led))),
+        false => found.extend(lead.into_iter().take(spare)),
     }
     let (mut rows, action) = divided(found, asked.subject, room, width);
     rows.extend(action);

@@ -163,8 +163,10 @@ fn keys_are_offered_with_all_of_their_names_or_not_at_all() {
         for mode in 0..4 {
             let short = ["y c accept", "other keys: leave open"].map(str::to_owned);
             let rows = drawn(&mut app, now, (width, 10));
-            let units =
-                crate::pane::key_hints::of_question(&app, crate::app::QuestionVisibility::SideQuestion);
+            let units = crate::pane::key_hints::of_question(
+                &app,
+                crate::app::QuestionVisibility::SideQuestion,
+            );
             let all: Vec<String> = units
                 .into_iter()
                 .chain(crate::pane::key_hints::of_mode(&app))
@@ -187,4 +189,27 @@ fn keys_are_offered_with_all_of_their_names_or_not_at_all() {
             }
         }
     }
+}
+
+#[test]
+fn the_asking_agents_name_matters_more_than_a_long_time() {
+    let (mut app, now) = app();
+    event(
+        &mut app,
+        now,
+        json!({
+            "type": "aaep:agent.awaiting.confirmation", "action": "Move it", "consequence": "It moves.",
+            "reply_token": "rpl_1", "urgency": "critical", "timeout_seconds": 90,
+            "producer": {"agent_id": "a", "agent_name": "Deploy Assistant"},
+        }),
+    );
+    let head = |width| screen(&app, now, width, 24).0[1].clone();
+    assert_eq!(
+        head(60),
+        "Question 1, 1 min 30 s left, from Deploy Assistant"
+    );
+    assert_eq!(
+        head(80),
+        "Question 1, 1 minute and 30 seconds left, from Deploy Assistant"
+    );
 }
