@@ -23,6 +23,9 @@ pub(super) const FEWEST: usize = 5;
 /// The fewest rows with room for a head; with fewer, the lines themselves matter more.
 const HEADED: usize = 4;
 
+/// The rows with room for a head also where the same file goes on.
+const ROOMY: usize = 8;
+
 /// The rows of a change, and which stretch of it they show.
 #[derive(Default)]
 pub(super) struct ChangeRows {
@@ -74,8 +77,10 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
                 .filter(|_| laid.rows.is_empty())
                 .map(|read| (read.part + 1, read.parts));
             let head = head(view, place, part, width);
+            // On a small screen, a file that goes on was named before.
+            let goes_on = laid.rows.is_empty() && room < ROOMY && begin < from.item;
             match laid.rows.is_empty() {
-                true if is_headed => {
+                true if is_headed && !goes_on => {
                     // The file matters more than the numbers before it.
                     let most = room / 3;
                     let head = match head.len() > most {
@@ -111,10 +116,10 @@ pub(super) fn rows(view: View<'_>, question: &Question, width: u16, room: usize)
         let args = [("n", Arg::own(left))];
         // In other modes, the key that turns the page has another meaning.
         let turns = view.app.mode() == Mode::Watching;
-        let key = if turns {
-            "pane.change.more"
-        } else {
-            "pane.change.left"
+        let key = match turns {
+            true if width < text_rows::TINY => "pane.change.more.short",
+            true => "pane.change.more",
+            false => "pane.change.left",
         };
         let words = view.app.phrases().text(key, &args);
         let more = text_rows::own(&words, width, view.look.quiet());
@@ -159,13 +164,14 @@ impl EditLayout {
             byte: 0,
         };
         let left = room.saturating_sub(self.rows.len());
-        let is_first = self.to == self.from;
+        // A long line is cut rather than half of the rows left empty.
+        let is_cut = self.to == self.from || left * 2 > room;
         if rows.len() <= left {
             self.to = next;
-        } else if is_first && left > 0 {
+        } else if is_cut && left > 0 {
             rows.truncate(left);
             let margin = match item {
-                ChangeItem::Line(_) => margin_width(digits),
+                ChangeItem::Line(_) => margin_width(digits, width),
                 ChangeItem::LeftOut(_) => 0,
             };
             let behind = text_rows::behind(&rows, margin, text);
@@ -223,7 +229,8 @@ fn line_rows(
     let number = line
         .number
         .map_or(String::new(), |number| number.to_string());
-    let margin = format!("  {number:>digits$} {} ", line.sign);
+    let lead = lead(width);
+    let margin = format!("{lead}{number:>digits$} {} ", line.sign);
     let empty = " ".repeat(margin.width());
     let inside = usize::from(width).saturating_sub(margin.width()).max(1);
     let inside = u16::try_from(inside).unwrap_or(width);
@@ -242,8 +249,13 @@ fn line_rows(
     text_rows::led_by(rows, if before == 0 { &margin } else { &empty }, &empty)
 }
 
+/// Returns what is before the number of a line.
+fn lead(width: u16) -> &'static str {
+    if width < text_rows::TINY { " " } else { "  " }
+}
+
 /// Returns the width of the margin before a line.
-fn margin_width(digits: usize) -> usize {
-    // Two spaces before the number, the sign between two others.
-    2 + digits + 3
+fn margin_width(digits: usize, width: u16) -> usize {
+    // The sign is between two spaces.
+    lead(width).len() + digits + 3
 }

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::announce::{Arg, speakable};
 use crate::app::{App, LinkPhase};
 use crate::config::{Load, Verbosity};
-use crate::session::Session;
+use crate::session::{LinkId, Session};
 
 use super::help::HelpRows;
 use super::{View, times};
@@ -45,7 +45,13 @@ pub(super) fn first(view: View<'_>, width: u16, help: Option<HelpRows>) -> Strin
         parts.push(app.phrases().text("headline.help", &args));
     }
     match (running, app.conversation()) {
-        (0, _) => parts.push(app.phrases().text("headline.nobody", &[])),
+        (0, _) => {
+            parts.push(app.phrases().text("headline.nobody", &[]));
+            // Between two turns, where and how the only agent works stays in view.
+            if let ([link], false) = (app.links(), all) {
+                parts.extend(surroundings(view, link.id, None));
+            }
+        }
         (1, Some(session)) if !all => {
             parts.push(app.session_head(session).trim_end_matches('.').to_owned());
             // While a question is shown, no time but its own changes.
@@ -86,9 +92,8 @@ pub(super) fn first(view: View<'_>, width: u16, help: Option<HelpRows>) -> Strin
 /// The longest name of a mode or a model in the first row, in columns: an agent chooses it.
 const LONGEST_NAME: u16 = 32;
 
-/// Returns where and how an agent works: its folder, its mode, its model, and if it is timed, how long its turn has
-/// been running.
-fn circumstances(view: View<'_>, session: &Session, timed: bool) -> Vec<String> {
+/// Returns where and how the agent of a link works: its folder, its mode and its model.
+fn surroundings(view: View<'_>, link: LinkId, model: Option<String>) -> Vec<String> {
     let app = view.app;
     let mut parts = Vec::new();
     let mut part = |key: &str, name: &'static str, value: Option<String>| {
@@ -97,7 +102,7 @@ fn circumstances(view: View<'_>, session: &Session, timed: bool) -> Vec<String> 
             parts.push(app.phrases().text(key, &[(name, Arg::Own(words))]));
         }
     };
-    let folder = app.folder_of(session).map(|folder| {
+    let folder = app.folder_of(link).map(|folder| {
         let last = folder
             .trim_end_matches(['/', '\\'])
             .rsplit(['/', '\\'])
@@ -105,8 +110,15 @@ fn circumstances(view: View<'_>, session: &Session, timed: bool) -> Vec<String> 
         last.unwrap_or(folder).to_owned()
     });
     part("headline.folder", "folder", folder);
-    part("headline.mode", "mode", app.mode_of(session));
-    part("headline.model", "model", session.model.clone());
+    part("headline.mode", "mode", app.mode_of(link));
+    part("headline.model", "model", model);
+    parts
+}
+
+/// Returns where and how a session's agent works, and if it is timed, since when its turn goes on.
+fn circumstances(view: View<'_>, session: &Session, timed: bool) -> Vec<String> {
+    let app = view.app;
+    let mut parts = surroundings(view, session.key.link, session.model.clone());
     let ran = view.now.monotonic.saturating_sub(session.since);
     // A screen reader may read a row again with each change of it.
     let ran = match view.look.stacked {
@@ -114,11 +126,10 @@ fn circumstances(view: View<'_>, session: &Session, timed: bool) -> Vec<String> 
         false => times::passed(ran),
     };
     let ran = Some(ran).filter(|ran| !ran.is_zero() && timed);
-    part(
-        "headline.since",
-        "time",
-        ran.map(|ran| app.announcer().time(ran)),
-    );
+    if let Some(ran) = ran {
+        let time = [("time", Arg::Own(app.announcer().time(ran)))];
+        parts.push(app.phrases().text("headline.since", &time));
+    }
     parts
 }
 

@@ -12,13 +12,19 @@ use crate::keys::Mode;
 use crate::protocol::{Decision, ResponseKind};
 use crate::session::{Question, QuestionBody};
 
-use super::Look;
+use super::{Look, text_rows};
 
 /// The separator between two keys.
 const BETWEEN: &str = "  ";
 
 /// The longest agent's word for an answer in a row of keys, in characters.
 const LONGEST_ANSWER: usize = 24;
+
+/// The keys whose descriptions are shorter on the narrowest screens.
+const SHORTER: [(&str, &str); 2] = [
+    ("keys.accept_twice", "keys.accept_twice.short"),
+    ("keys.leave_open", "keys.leave_open.short"),
+];
 
 /// Returns the keys that answer the shown question beside what is drawn of it: before all of it was shown, those that
 /// turn to the rest or reject it.
@@ -229,7 +235,41 @@ pub(super) fn lines(lead: &str, units: &[String], width: u16) -> Vec<String> {
     lines
 }
 
-/// Draws as many rows of keys as fit.
+/// Arranges as many keys as fit, each with all of its description; those that don't fit are in the help, whose key is
+/// always among them.
+pub(super) fn fitting(app: &App, units: Vec<String>, place: Rect) -> Vec<String> {
+    let room = usize::from(place.height);
+    let fits = |units: &[String]| lines("", units, place.width).len() <= room;
+    if fits(&units) {
+        return lines("", &units, place.width);
+    }
+    let text = |key: &str| app.phrases().text(key, &[]);
+    let mut units = units;
+    if place.width < text_rows::TINY {
+        for (long, short) in SHORTER {
+            let long = text(long);
+            units
+                .iter_mut()
+                .filter(|unit| **unit == long)
+                .for_each(|unit| *unit = text(short));
+        }
+    }
+    let help = text("keys.first");
+    let mut chosen: Vec<String> = Vec::new();
+    let mut is_due = units.contains(&help);
+    for unit in units {
+        is_due &= unit != help;
+        let mut more = chosen.clone();
+        more.push(unit.clone());
+        more.extend(is_due.then(|| help.clone()));
+        if fits(&more) {
+            chosen.push(unit);
+        }
+    }
+    lines("", &chosen, place.width)
+}
+
+/// Draws rows of keys.
 pub(super) fn draw(frame: &mut Frame<'_>, lines: Vec<String>, area: Rect, look: Look) {
     let lines: Vec<Line<'_>> = lines
         .into_iter()

@@ -13,6 +13,7 @@
 //! On a small screen, a question takes all but the keys and a row for responses: its pages stay put,
 //! whatever else is said (`question_block`).
 
+mod asked_rows;
 mod choices;
 mod click_places;
 mod edit_rows;
@@ -28,12 +29,14 @@ mod look;
 mod markdown;
 mod plan_rows;
 mod question_block;
+mod question_head;
 mod reply_region;
 mod reviewed_entry;
 mod sample;
 mod search_hits;
 mod session_rows;
 mod side;
+mod squeezed_question;
 mod text_rows;
 mod times;
 mod transcript;
@@ -44,14 +47,11 @@ pub use look::Look;
 pub use sample::sample;
 pub use times::stale_at;
 
-use std::sync::Arc;
-
 use jiff::tz::TimeZone;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::Clear;
 
-use crate::announce::{Announcement, AnnouncementKind};
 use crate::app::{App, QuestionVisibility};
 use crate::keys::Mode;
 use crate::protocol::Now;
@@ -202,36 +202,39 @@ fn draw_beside_question(
     }
     if !matches!(app.mode(), Mode::Confirming(_)) {
         let width = area.width.min(text_rows::WIDEST);
-        let rows = reply_region::rows(view, width, look.heading());
-        let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX);
-        // On a small screen, a longer response temporarily covers the question; but not before the question
-        // was visible, and then what it covers does not count as shown.
-        let head = u16::try_from(block.head).unwrap_or(u16::MAX);
-        let over = if view.regions || app.wants_sight() {
-            0
-        } else {
-            place.height.saturating_sub(head)
-        };
-        let covered = wanted.saturating_sub(area.height).min(over);
-        let height = wanted.min(area.height + covered);
-        if covered > 0 {
-            showing = QuestionVisibility::SideQuestion;
+        let mut rows = reply_region::rows(view, width, look.heading());
+        if let Some(mark) = headline::looking_back(app)
+            && (app.hit().is_none() || rows.is_empty())
+            && !view.regions
+        {
+            let mark = headline::cut(&mark, area.width);
+            rows.insert(0, PaneRow::head(mark, look.alert()));
         }
-        // A danger covers what comes before the action rather than the action.
-        let is_danger = |told: &Arc<Announcement>| told.kind == AnnouncementKind::Danger;
-        let y = match covered > 0 && app.answers().iter().any(is_danger) {
-            true => place.y + head,
-            false => area.bottom() - height,
-        };
-        let answer = Rect { y, height, ..area };
-        area.height = area.height.saturating_sub(height);
-        if height > 0 {
+        // On a small screen, a longer response temporarily covers a part of the question; but not before the question
+        // was visible, and then what it covers does not count as shown.
+        let is_room = rows.len() <= usize::from(area.height);
+        if !is_room && !view.regions && !app.wants_sight() {
+            showing = QuestionVisibility::SideQuestion;
+            area.y = place.y;
+            area.height += place.height;
+            frame.render_widget(Clear, area);
+            let kept = match app.mode() {
+                // The choice in focus stays as well.
+                Mode::Choosing(..) => block.rows.into_iter().take(usize::from(row) + 1).collect(),
+                _ => squeezed_question::beside(view, question, area, rows.len()),
+            };
+            let height = u16::try_from(kept.len()).unwrap_or(u16::MAX);
+            let place = take_top(&mut area, height);
+            text_rows::draw(frame, &kept, place);
+        }
+        let height = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+        let answer = take_bottom(&mut area, height);
+        if answer.height > 0 {
             gap_below(&mut area, whole);
         }
-        frame.render_widget(Clear, answer);
-        let rows = text_rows::fitting(rows, usize::from(height), width);
+        let rows = text_rows::fitting(rows, usize::from(answer.height), width);
         text_rows::draw(frame, &rows, answer);
-        if app.mode() == Mode::Watching && height > 0 {
+        if app.mode() == Mode::Watching && answer.height > 0 {
             cursor = Position::new(answer.x, answer.y);
         }
     }
@@ -283,14 +286,14 @@ fn draw_first(frame: &mut Frame<'_>, view: View<'_>, place: Rect, help: Option<H
 }
 
 /// Returns the keys, beside what is drawn of a question. On a small screen, its own come first.
-fn rows_of_keys(view: View<'_>, showing: QuestionVisibility, width: u16) -> Vec<String> {
+fn key_units(view: View<'_>, showing: QuestionVisibility) -> Vec<String> {
     let mut units = if view.regions || view.app.mode() != Mode::Watching {
         Vec::new()
     } else {
         key_hints::of_question(view.app, showing)
     };
     units.extend(key_hints::of_mode(view.app));
-    key_hints::lines("", &units, width)
+    units
 }
 
 /// Takes the place of the keys. On a small screen, a question has a fixed number of rows for them.
@@ -299,7 +302,8 @@ fn take_keys(view: View<'_>, area: &mut Rect) -> Rect {
     let height = if view.app.shown().is_some() && !view.regions {
         most.min(if area.width < text_rows::NARROW { 2 } else { 1 })
     } else {
-        let lines = rows_of_keys(view, QuestionVisibility::SideQuestion, area.width);
+        let units = key_units(view, QuestionVisibility::SideQuestion);
+        let lines = key_hints::lines("", &units, area.width);
         lines.len().clamp(1, most)
     };
     take_bottom(area, u16::try_from(height).unwrap_or(1))
@@ -307,7 +311,8 @@ fn take_keys(view: View<'_>, area: &mut Rect) -> Rect {
 
 /// Draws as many keys as fit.
 fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, place: Rect, showing: QuestionVisibility) {
-    let lines = rows_of_keys(view, showing, place.width);
+    let units = key_units(view, showing);
+    let lines = key_hints::fitting(view.app, units, place);
     key_hints::draw(frame, lines, place, view.look);
 }
 

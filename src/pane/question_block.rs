@@ -6,47 +6,25 @@
 //! not fit is shown in pages, each under the head. Pages depend on the available space alone.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 use ratatui::layout::Rect;
-use ratatui::style::Style;
-use unicode_width::UnicodeWidthStr;
 
-use crate::announce::{Announcement, Arg, Mark, QuestionInSight, Segment, takes_two_steps};
+use crate::announce::takes_two_steps;
 use crate::app::{QuestionVisibility, ShownQuestion, VisiblePage};
 use crate::keys::Mode;
-use crate::protocol::{AwaitingConfirmation, RiskLevel};
-use crate::session::{Question, QuestionBody};
+use crate::session::Question;
 
+use super::asked_rows::{Block, asked, words_of};
+use super::question_head::{Page, head};
 use super::text_rows::{self, PaneRow};
-use super::{View, choices, edit_rows, headline, key_hints, reply_region, times};
-
-/// What precedes each row of what hearken found.
-const MARK: &str = "! ";
+use super::{View, choices, edit_rows, key_hints, squeezed_question};
 
 /// The fewest rows below the words of a question that can page through its changes; with fewer, the changes take the
 /// place of the words.
 const TURNED_BELOW: usize = 8;
 
-/// The rows of the head of a page on a narrow screen.
-const PAGED_HEAD: usize = 2;
-
 /// A page ends at the end of a sentence or a part if there is one in this share of its last rows.
 const TAIL: usize = 3;
-
-/// The indentation of an agent's words, on a narrow and on a wide screen.
-const SET_IN: (u16, u16) = (2, 4);
-
-/// A drawn question.
-pub(super) struct Block {
-    pub(super) rows: Vec<PaneRow>,
-    /// How many of the first rows are the head.
-    pub(super) head: usize,
-    /// The row that has the attention.
-    pub(super) focus: usize,
-    /// How much of the question it shows.
-    pub(super) showing: QuestionVisibility,
-}
 
 /// Builds the block for the available space.
 pub(super) fn block(
@@ -61,17 +39,15 @@ pub(super) fn block(
     let width = place.width.min(text_rows::WIDEST);
     match view.app.mode() {
         Mode::Choosing(..) => {
-            let asked = subject(view, question, width);
-            let count = head.len();
+            let asked = asked(view, question, width).subject;
             let (rows, focus) = choices::rows(view, question, (head, asked), width, room);
             Block {
                 rows,
-                head: count,
                 focus,
                 showing: QuestionVisibility::Choices(shown.question),
             }
         }
-        Mode::Confirming(_) => second_step(view, shown, question, head, place),
+        Mode::Confirming(_) => squeezed_question::second_step(view, shown, question, head, place),
         Mode::Watching
         | Mode::Editing(_)
         | Mode::Searching
@@ -79,60 +55,6 @@ pub(super) fn block(
         | Mode::Quitting
         | Mode::Leaving(_)
         | Mode::Help => page(view, shown, question, place),
-    }
-}
-
-/// Adds the second step below the question if there is room for both, or else in place of its words.
-fn second_step(
-    view: View<'_>,
-    shown: &ShownQuestion,
-    question: &Question,
-    mut head: Vec<PaneRow>,
-    place: Rect,
-) -> Block {
-    let width = place.width.min(text_rows::WIDEST);
-    let step = reply_region::rows(view, width, view.look.heading());
-    let whole = asked(view, question, place);
-    let room = usize::from(place.height);
-    let count = head.len();
-    if count + whole.len() + step.len() <= room {
-        head.extend(whole);
-        let left = room - head.len() - step.len();
-        let mut drawn = None;
-        if left >= edit_rows::FEWEST {
-            let change = edit_rows::rows(view, question, width, left);
-            head.extend(change.rows);
-            drawn = change.drawn;
-        }
-        let focus = head.len();
-        head.extend(step);
-        return Block {
-            rows: head,
-            head: count,
-            focus,
-            showing: QuestionVisibility::Page(VisiblePage {
-                change: drawn,
-                ..VisiblePage::single_page(shown.question)
-            }),
-        };
-    }
-    // What is confirmed stays in view as far as it fits, unless the step names it.
-    let is_named = |told: &Arc<Announcement>| told.segments.iter().any(|it| it.mark == Mark::Agent);
-    if !view.app.answers().iter().any(is_named) {
-        let left = room.saturating_sub(count + step.len());
-        let mut asked = subject(view, question, width);
-        // The action itself, which is indented, matters more here than what leads up to it.
-        let led = asked.iter().take_while(|row| !row.text.starts_with(' '));
-        asked.drain(..asked.len().saturating_sub(left).min(led.count()));
-        head.extend(text_rows::fitting(asked, left, width));
-    }
-    let focus = head.len();
-    head.extend(text_rows::fitting(step, room.saturating_sub(focus), width));
-    Block {
-        rows: head,
-        head: count,
-        focus,
-        showing: QuestionVisibility::SideQuestion,
     }
 }
 
@@ -150,7 +72,7 @@ fn page(view: View<'_>, shown: &ShownQuestion, question: &Question, place: Rect)
         cut,
         change: None,
     };
-    let whole = asked(view, question, place);
+    let whole = asked(view, question, width).all(view, place.height);
     let plain = head(view, question, place.width, None);
     let starts_of_asked = if plain.len() + whole.len() <= room {
         vec![0]
@@ -167,7 +89,6 @@ fn page(view: View<'_>, shown: &ShownQuestion, question: &Question, place: Rect)
         let mut rows = plain;
         rows.truncate(room);
         return Block {
-            head: rows.len(),
             rows,
             focus: 0,
             showing: QuestionVisibility::Page(drawn(0, usize::MAX, 0)),
@@ -203,7 +124,6 @@ fn page(view: View<'_>, shown: &ShownQuestion, question: &Question, place: Rect)
     let start = starts.get(page).copied().unwrap_or(0);
     let end = starts.get(page + 1).copied().unwrap_or(words.len());
     let mut rows = head(view, question, place.width, which);
-    let count = rows.len();
     let is_end = end == words.len() && !in_full;
     rows.extend(words.into_iter().take(end).skip(start));
     rows.truncate(room);
@@ -216,7 +136,6 @@ fn page(view: View<'_>, shown: &ShownQuestion, question: &Question, place: Rect)
     rows.extend(keys_now(view, showing, width));
     Block {
         rows,
-        head: count,
         focus: 0,
         showing,
     }
@@ -232,8 +151,10 @@ fn turned(
 ) -> Block {
     let width = place.width.min(text_rows::WIDEST);
     let mut rows = head(view, question, place.width, None);
-    // Something of the change comes before the second row of the head.
-    rows.truncate(room.saturating_sub(1));
+    // The change needs the rows, and who asks was on the page before.
+    if room < TURNED_BELOW {
+        rows.truncate(1);
+    }
     let count = rows.len();
     let change = edit_rows::rows(view, question, width, room - count);
     rows.extend(change.rows);
@@ -244,7 +165,6 @@ fn turned(
     rows.extend(keys_now(view, showing, width));
     Block {
         rows,
-        head: count,
         focus: 0,
         showing,
     }
@@ -317,146 +237,6 @@ fn ends_a_sentence(row: &str) -> bool {
         .ends_with(['.', '!', '?', '…', '。', '！', '？', '؟', '।'])
 }
 
-/// The page of a question or of its details.
-#[derive(Debug, Clone, Copy)]
-struct Page {
-    at: usize,
-    count: usize,
-    details: bool,
-}
-
-/// Returns the head: which question of how many, which page, how much time is left, and whose it is. On a narrow screen
-/// it has two rows if it has a time, or if more questions would not fit: so nothing below it moves as either changes.
-fn head(view: View<'_>, question: &Question, width: u16, page: Option<Page>) -> Vec<PaneRow> {
-    let (app, look) = (view.app, view.look);
-    let mut answerable = app.waiting_questions();
-    if !answerable.iter().any(|other| other.id == question.id) {
-        // It is shown although a rule sets it aside: those questions come after the others.
-        answerable = app.questions();
-        answerable.retain(|question| question.is_answerable());
-    }
-    let place = answerable
-        .iter()
-        .position(|other| other.id == question.id)
-        .map_or(1, |at| at + 1);
-    let narrow = width < text_rows::NARROW;
-    let left = app
-        .time_left(question, view.now.monotonic)
-        .map(times::left)
-        .map(|left| match narrow {
-            true => app.announcer().short_time(left),
-            false => app.announcer().time(left),
-        })
-        .unwrap_or_default();
-    let part = match (page, app.mode()) {
-        (_, Mode::Confirming(_)) => app.phrases().text("pane.question.second_step", &[]),
-        (Some(page), _) => {
-            let args = [("n", Arg::own(page.at)), ("count", Arg::own(page.count))];
-            app.phrases().text(
-                match (page.details, page.count) {
-                    (true, 1) => "pane.question.details",
-                    (true, _) => "pane.question.details.page",
-                    (false, _) => "pane.question.page",
-                },
-                &args,
-            )
-        }
-        (None, _) => String::new(),
-    };
-    let count = answerable.len().max(place);
-    let agent = app.agent_of(question);
-    let fits = |part: &String| {
-        let args = [
-            ("place", Arg::own(88)),
-            ("count", Arg::own(88)),
-            ("n", Arg::own(question.id.0)),
-            ("part", Arg::Own(part.clone())),
-            ("agent", Arg::Name(agent.clone())),
-            ("left", Arg::own("")),
-        ];
-        let text = app.phrases().text("pane.question", &args);
-        left.is_empty() && text.width() <= usize::from(width)
-    };
-    let has_one_row = !narrow || fits(&part);
-    // If it is the only one, its place goes without saying.
-    let place = match count {
-        1 => Arg::own(""),
-        _ => Arg::own(place),
-    };
-    let args = [
-        ("place", place),
-        ("count", Arg::own(count)),
-        ("n", Arg::own(question.id.0)),
-        ("part", Arg::Own(part)),
-        ("agent", Arg::Name(agent)),
-        ("left", Arg::Own(left)),
-    ];
-    let keys: &[&str] = match has_one_row {
-        true => &["pane.question"],
-        false => &["pane.question.which", "pane.question.whose"],
-    };
-    let mut rows = Vec::new();
-    for (at, key) in keys.iter().enumerate() {
-        let text = headline::cut(&app.phrases().text(key, &args), width);
-        rows.push(match at {
-            0 => PaneRow::head(text, look.alert()),
-            _ => PaneRow::head(text, look.own()),
-        });
-    }
-    rows
-}
-
-/// Returns the whole question, what hearken found first; the remaining time is in the head alone. If it needs several
-/// pages, the action comes before findings that would leave it no room on the first.
-fn asked(view: View<'_>, question: &Question, place: Rect) -> Vec<PaneRow> {
-    let width = place.width.min(text_rows::WIDEST);
-    let announcer = view.app.announcer();
-    let whole = announcer.in_full(question, view.app.sessions());
-    let mut found = findings(view, &whole, width);
-    let (subject, rest) = whole.words.split_at(subject_of(&whole.words));
-    let subject = words_of(view, question, subject, width, true);
-    let rest = words_of(view, question, rest, width, false);
-    let mut room = usize::from(place.height).saturating_sub(PAGED_HEAD + subject.len());
-    let all = found.iter().map(Vec::len).sum::<usize>() + rest.len();
-    let later = match view.regions || all <= room {
-        true => Vec::new(),
-        false => {
-            let fits = |rows: &&Vec<PaneRow>| {
-                let is_room = rows.len() <= room;
-                room = room.saturating_sub(rows.len());
-                is_room
-            };
-            let first = found.iter().take_while(fits).count();
-            found.split_off(first.max(1).min(found.len()))
-        }
-    };
-    let mut rows = found.concat();
-    rows.extend(subject);
-    rows.extend(later.concat());
-    rows.extend(rest);
-    rows
-}
-
-/// Returns how many of the words of a question lead up to what the agent wants.
-fn subject_of(words: &[Segment]) -> usize {
-    let first = words.iter().position(|part| part.mark == Mark::Agent);
-    first.map_or(words.len(), |first| first + 1)
-}
-
-/// Returns what hearken found about an action, each with a mark in front of every row.
-fn findings(view: View<'_>, whole: &QuestionInSight, width: u16) -> Vec<Vec<PaneRow>> {
-    let found = whole.findings.iter().map(|(words, grave)| {
-        let style = if *grave {
-            view.look.danger()
-        } else {
-            view.look.own()
-        };
-        let inside = width.saturating_sub(text_rows::HANG).max(1);
-        text_rows::led_by(text_rows::own(words, inside, style), MARK, MARK)
-    });
-    found.collect()
-}
-
 /// Returns keys in rows; none on a small screen, where they are below everything.
 fn keys_row(view: View<'_>, units: Vec<String>, width: u16) -> Vec<PaneRow> {
     if !view.regions {
@@ -491,89 +271,10 @@ fn details(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
     words_of(view, question, words, width, true)
 }
 
-/// Returns what a question is about, without its choices.
-fn subject(view: View<'_>, question: &Question, width: u16) -> Vec<PaneRow> {
-    let announcer = view.app.announcer();
-    let words = announcer.in_full(question, view.app.sessions()).words;
-    let (subject, _) = words.split_at(subject_of(&words));
-    words_of(view, question, subject, width, true)
-}
-
-/// Breaks the words of a question into rows: hearken's from the edge, the agent's indented below a row that says
-/// whose they are. `first` is whether the question begins with them.
-fn words_of(
-    view: View<'_>,
-    question: &Question,
-    segments: &[Segment],
-    width: u16,
-    mut first: bool,
-) -> Vec<PaneRow> {
-    let look = view.look;
-    let by = if width < text_rows::NARROW {
-        SET_IN.0
-    } else {
-        SET_IN.1
-    };
-    let mut rows = Vec::new();
-    let mut labelled = false;
-    let written = |segment: &&Segment| !segment.text().trim().is_empty();
-    for segment in segments.iter().filter(written) {
-        match segment.mark {
-            Mark::Own => {
-                rows.extend(text_rows::own(
-                    segment.text(),
-                    width,
-                    risk(view, question, first),
-                ));
-                labelled = segment.text().trim_end().ends_with([':', '：']);
-            }
-            Mark::Agent => {
-                if !labelled {
-                    let name = [("agent", Arg::Name(view.app.agent_of(question)))];
-                    let label = format!("{}:", view.app.phrases().text("label.asks", &name));
-                    let beside = format!(" {label}");
-                    let last = rows.last_mut().filter(|last: &&mut PaneRow| {
-                        // On a small screen, every row counts.
-                        let is_ours = !view.regions && !last.text.starts_with(' ');
-                        is_ours && last.style == look.own() && last.has_room(&beside, width)
-                    });
-                    match last {
-                        Some(last) => last.text.push_str(&beside),
-                        None => rows.extend(text_rows::own(&label, width, look.own())),
-                    }
-                }
-                let inside = width.saturating_sub(by).max(1);
-                let text = segment.text();
-                let words = match segment.is_on_rows() {
-                    true => text_rows::exact(text, question.direction, inside, look.text()),
-                    false => {
-                        text_rows::mixed("", text, "", question.direction, inside, look.text())
-                    }
-                };
-                rows.extend(text_rows::set_in(words, by));
-                labelled = false;
-            }
-        }
-        first = false;
-    }
-    rows
-}
-
-/// Returns the style of hearken's words: that of danger for the first, if they report a high risk. An unknown risk is
-/// neither high nor low.
-fn risk(view: View<'_>, question: &Question, first: bool) -> Style {
-    let is_high = |asked: &AwaitingConfirmation| {
-        let stated = [asked.risk_level.as_ref(), question.tool_risk()];
-        stated.contains(&Some(&RiskLevel::High))
-    };
-    match &question.body {
-        QuestionBody::Confirmation(asked) if first && is_high(asked) => view.look.danger(),
-        QuestionBody::Confirmation(_) | QuestionBody::Clarification(_) => view.look.own(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use ratatui::style::Style;
+
     use super::*;
 
     #[test]

@@ -23,6 +23,7 @@ mod found_words;
 mod laid_out;
 mod offered_keys;
 mod seen;
+mod squeezed;
 
 const LOOK: Look = Look {
     theme: ThemeChoice::Terminal,
@@ -38,6 +39,11 @@ fn app() -> (App, Now) {
 }
 
 fn app_under(config: Config) -> (App, Now) {
+    app_in(config, "")
+}
+
+/// Begins with an agent that works in a folder.
+fn app_in(config: Config, folder: &str) -> (App, Now) {
     let now = Now {
         monotonic: Duration::from_secs(9),
         wall: "2026-01-01T10:00:00Z".parse().unwrap(),
@@ -61,6 +67,7 @@ fn app_under(config: Config) -> (App, Now) {
             name: "one".into(),
             answerable: true,
             recording: None,
+            folder: folder.into(),
             ..SourceSetup::default()
         }],
     });

@@ -419,6 +419,9 @@ pub(super) const WIDEST: u16 = 90;
 /// The width below which each row counts.
 pub(super) const NARROW: u16 = 60;
 
+/// The width below which hearken's own words are shorter as well.
+pub(super) const TINY: u16 = 30;
+
 /// The indentation of a continuation row.
 pub(super) const HANG: u16 = 2;
 

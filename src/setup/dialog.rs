@@ -12,8 +12,8 @@ use crate::keys::{Keymap, Scan};
 use super::changes::Change;
 use super::setup_questions::{ONE_SWITCH, READER, SPEAKS, SetupQuestion, TWO_SWITCHES, changes};
 
-/// How often the stepping switch may be pressed when the other one is asked for: it may bounce, or be held.
-const SAME_SWITCH: u8 = 3;
+/// How often the second of two switches is asked for again: the first one bounces or is held, or what came fits none.
+const REFUSALS: u8 = 3;
 /// The words that leave; as everywhere, a key or the word it stands for.
 const LEAVE: [&str; 2] = ["q", "quit"];
 
@@ -79,8 +79,8 @@ pub struct Dialog {
     chosen: Option<usize>,
     /// The key of a switch that is awaited.
     wanted: Option<SwitchKey>,
-    /// How often the first of two switches was pressed instead of the second.
-    same: u8,
+    /// How often something else came instead of the second of two switches.
+    refused: u8,
     /// Whether a voice was tried and is not there.
     is_voiceless: bool,
 }
@@ -98,7 +98,7 @@ impl Dialog {
             number: 0,
             chosen: None,
             wanted: None,
-            same: 0,
+            refused: 0,
             is_voiceless: false,
         }
     }
@@ -251,24 +251,19 @@ impl Dialog {
         let (Some(wanted), Some(at)) = (self.wanted.take(), self.chosen) else {
             return;
         };
+        let is_second = wanted == SwitchKey::Select && at == TWO_SWITCHES;
         let Some(key) = key else {
-            self.unchoose("setup.switch.nothing", &[], effects);
-            return;
+            return self.refuse(is_second, ("setup.switch.nothing", &[]), effects);
         };
         let name = ("key", Arg::own(&key));
         let scan = &mut self.tried.scanning;
         match wanted {
             SwitchKey::Step => {
-                self.same = 0;
+                self.refused = 0;
                 scan.step = key;
             }
-            SwitchKey::Select if at == TWO_SWITCHES && scan.step == key => {
-                self.same += 1;
-                if self.same > SAME_SWITCH {
-                    return self.unchoose("setup.switch.same", &[name], effects);
-                }
-                effects.push(self.tell("setup.switch.same", &[name]));
-                return self.want(SwitchKey::Select, effects);
+            SwitchKey::Select if is_second && scan.step == key => {
+                return self.refuse(true, ("setup.switch.same", &[name]), effects);
             }
             SwitchKey::Select => scan.select = key,
         }
@@ -281,8 +276,7 @@ impl Dialog {
         let fits = Keymap::new(&self.tried.keys)
             .is_ok_and(|map| matches!(Scan::new(&whole, &map), Ok(Some(_))));
         if !fits {
-            self.unchoose("setup.switch.taken", &[name], effects);
-            return;
+            return self.refuse(is_second, ("setup.switch.taken", &[name]), effects);
         }
         match wanted {
             SwitchKey::Step => {
@@ -296,8 +290,24 @@ impl Dialog {
         }
     }
 
+    /// Reports why a switch can't be had. The second of two is asked for again, so that the first is not lost.
+    fn refuse(
+        &mut self,
+        is_second: bool,
+        (key, args): (&str, &Args<'_>),
+        effects: &mut Vec<SetupEffect>,
+    ) {
+        self.refused += 1;
+        if !is_second || self.refused > REFUSALS {
+            return self.unchoose(key, args, effects);
+        }
+        effects.push(self.tell(key, args));
+        self.want(SwitchKey::Select, effects);
+    }
+
     /// Undoes a choice that could not be tried.
     fn unchoose(&mut self, key: &str, args: &Args<'_>, effects: &mut Vec<SetupEffect>) {
+        self.refused = 0;
         self.tried = self.answered.clone();
         self.chosen = self.asked.chosen(&self.answered, self.reader);
         self.tried((key, args), effects);

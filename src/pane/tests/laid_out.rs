@@ -277,6 +277,15 @@ fn the_first_row_has_the_agent_its_model_and_the_time_of_its_turn() {
     assert!(!rows.iter().any(|row| row == "Agents"), "{rows:?}");
 }
 
+#[test]
+fn where_the_only_agent_works_stays_in_view_between_turns() {
+    let (app, now) = app_in(Config::default(), "/home/ada/shop");
+    assert_eq!(
+        screen(&app, now, 80, 24).0[0],
+        "hearken  no agent works  in shop"
+    );
+}
+
 /// While nobody is heard, what else runs here has rows of its own; once an agent is heard, they go.
 #[test]
 fn a_screen_without_agents_says_how_to_follow_or_start_one() {

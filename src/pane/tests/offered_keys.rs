@@ -118,7 +118,7 @@ fn the_item_that_a_switch_would_select_is_reversed_and_has_a_sign() {
 }
 
 /// Draws a screen as the runtime does, twice: what the first frame shows counts for the second.
-fn drawn(app: &mut App, now: Now, size: (u16, u16)) -> Vec<String> {
+pub(super) fn drawn(app: &mut App, now: Now, size: (u16, u16)) -> Vec<String> {
     for _ in 0..2 {
         let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
         let mut showing = crate::app::QuestionVisibility::SideQuestion;
@@ -131,7 +131,7 @@ fn drawn(app: &mut App, now: Now, size: (u16, u16)) -> Vec<String> {
     screen(app, now, size.0, size.1).0
 }
 
-fn command(words: &str) -> (App, Now) {
+pub(super) fn command(words: &str) -> (App, Now) {
     let (mut app, now) = app();
     event(
         &mut app,

@@ -210,11 +210,19 @@ fn switches_are_learned_by_pressing_them() {
         );
         assert_eq!(person.effects.last(), Some(&SetupEffect::Listen));
     }
+    // One that means something else, too: the first one is not lost.
+    let refused = person.presses("n");
+    assert!(refused.starts_with("n means something else"), "{refused}");
+    assert!(
+        refused.ends_with("Press the switch that selects."),
+        "{refused}"
+    );
     assert!(
         person
             .presses("Enter")
             .starts_with("Enter selects.\n3 is chosen.")
     );
+    assert_eq!(person.dialog.tried.scanning.step, "Space");
     // One that is held down does not go on forever.
     person.types("3");
     for _ in 0..5 {

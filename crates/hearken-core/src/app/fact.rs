@@ -21,6 +21,8 @@ pub(super) enum AppFact {
     Command(Option<Command>, AnswerOrigin),
     /// A scanning key changed what is being typed.
     Typed,
+    /// An item that answers a question was selected by a scanning key, and its command has run.
+    ItemChosen,
     /// The person wants speech to stop.
     StopSpeech,
     /// The person wants details: of this question, whose next part was read, or, if none is open, of the last

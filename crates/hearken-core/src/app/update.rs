@@ -30,6 +30,10 @@ impl App {
             match fact {
                 AppFact::Command(command, by) => self.run(command, by),
                 AppFact::Typed => self.key_input.tell_typed(&mut self.cx),
+                AppFact::ItemChosen => {
+                    let scene = self.scan_scene();
+                    self.key_input.keep_selected(scene, &self.cx);
+                }
                 AppFact::StopSpeech => self.questions.stop_speech(&mut self.cx),
                 AppFact::Detailed(Some(question)) => {
                     self.review.offer_changes(question, &mut self.cx);

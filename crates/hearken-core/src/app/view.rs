@@ -9,7 +9,7 @@ use crate::announce::{
 };
 use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
-use crate::session::{Question, QuestionBody, QuestionId, Session, Sessions};
+use crate::session::{LinkId, Question, QuestionBody, QuestionId, Session, Sessions};
 
 use super::App;
 use super::questions::shown_question::{QuestionVisibility, ShownQuestion};
@@ -226,18 +226,15 @@ impl App {
             .or_else(|| running.max_by_key(|session| session.last_event))
     }
 
-    /// Returns the folder in which a session's agent works, if it was started here.
-    pub fn folder_of(&self, session: &Session) -> Option<&str> {
-        self.cx.announcer.grounds().folder(session.key.link)
+    /// Returns the folder in which the agent of a link works, if it was started here.
+    pub fn folder_of(&self, link: LinkId) -> Option<&str> {
+        self.cx.announcer.grounds().folder(link)
     }
 
-    /// Returns the mode that a session's agent works in, as the agent names it.
-    pub fn mode_of(&self, session: &Session) -> Option<String> {
-        let link = self
-            .links()
-            .iter()
-            .find(|link| link.id == session.key.link)?;
-        link.mode()
+    /// Returns the mode in which the agent of a link works, as the agent names it.
+    pub fn mode_of(&self, link: LinkId) -> Option<String> {
+        let mut links = self.links().iter();
+        links.find(|it| it.id == link)?.mode()
     }
 
     /// Returns the text of the last search.

@@ -15,6 +15,8 @@ const ROUNDS: usize = 3;
 pub(in crate::app) struct Scanning {
     keys: Option<Scan>,
     focus: Option<Focus>,
+    /// What was selected last.
+    selected: Option<Focus>,
     /// The selected group of characters.
     group: Option<usize>,
 }
@@ -49,6 +51,8 @@ pub(super) struct Focus {
     since: Duration,
     /// The number of automatic steps so far.
     by_itself: usize,
+    /// The item before it.
+    before: Option<ScanItem>,
     /// The announcement of the item.
     announcement: Option<AnnouncementId>,
 }
@@ -61,6 +65,7 @@ impl Focus {
         item: ScanItem,
         since: Duration,
         by_itself: usize,
+        before: Option<ScanItem>,
     ) -> Self {
         Self {
             mode,
@@ -68,7 +73,18 @@ impl Focus {
             item,
             since,
             by_itself,
+            before,
             announcement: None,
+        }
+    }
+
+    /// Returns the same place with an item that the person is to select once more.
+    fn again(self, item: ScanItem, since: Duration) -> Self {
+        Self {
+            item,
+            since,
+            by_itself: 0,
+            ..self
         }
     }
 
@@ -139,9 +155,32 @@ impl Scanning {
         }
     }
 
-    /// Clears the focus.
-    pub(super) fn leave(&mut self) {
-        self.focus = None;
+    /// Clears the focus by a selection.
+    pub(super) fn select(&mut self) {
+        self.selected = self.focus.take();
+    }
+
+    /// Returns to the item that a selection was meant for that came too soon.
+    pub(super) fn go_back(&mut self, focus: Focus, read: Duration, now: Duration) -> ScanItem {
+        let item = match focus.is_too_soon(read) {
+            true => focus.before.unwrap_or(focus.item),
+            false => focus.item,
+        };
+        self.focus = Some(focus.again(item, self.patiently(now)));
+        item
+    }
+
+    /// Puts the item that was selected last in focus again, if that changed neither the mode nor the question.
+    pub(super) fn restore(&mut self, mode: Mode, shown: Option<QuestionId>, now: Duration) {
+        let is_here = |focus: &Focus| focus.mode == mode && focus.shown == shown;
+        if let Some(focus) = self.selected.take().filter(is_here) {
+            self.focus = Some(focus.again(focus.item, self.patiently(now)));
+        }
+    }
+
+    /// Returns since when an item counts as in focus whose reason has to be heard first.
+    fn patiently(&self, now: Duration) -> Duration {
+        now + self.auto().unwrap_or_default()
     }
 
     /// Returns the group of characters that is open.

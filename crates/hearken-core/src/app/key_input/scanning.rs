@@ -4,7 +4,7 @@
 //! A step goes to the next item and announces it; a selection does what the item's key would do, with all rules of
 //! arming. The focus belongs to the mode and the question that were current at the step: if either changes, nothing is
 //! in focus, and a selection only reports that. A selection also clears the focus, so that one switch pressed twice
-//! never does two things.
+//! never does two things; but what comes too early does nothing, and leaves its item in focus.
 //!
 //! # Worked example
 //! Step ("accept the question"), select ("this needs a second step"), step ("confirm accepting"),
@@ -29,6 +29,9 @@ use crate::app::{AnswerOrigin, AppCx, AppFact, AppFacts};
 const GROUPS: [&str; 7] = [
     "etaoin", "shrdlu", "cmfgyp", "wbvkxj", "qz .,-", "012345", "6789?!",
 ];
+
+/// The items that answer a question, or begin to: each changes the mode or the question, unless it comes too early.
+const ANSWERS: [&str; 6] = ["accept", "reject", "confirm", "explain", "choose", "answer"];
 
 /// Prompts in hearken's own words, for people who have none in their settings.
 const OWN_PROMPTS: [&str; 3] = [
@@ -101,10 +104,12 @@ impl KeyInput {
             (ScanKey::Select, None) => cx.respond("scan.nothing", &[]),
             (ScanKey::Select, Some(focus)) if press.again || focus.is_too_soon(press.read) => {
                 cx.respond("scan.too_soon", &[]);
-                self.scan_say(focus.item(), scene, cx);
+                let now = cx.now.monotonic;
+                let item = self.scanning_mut().go_back(focus, press.read, now);
+                self.scan_say(item, scene, cx);
             }
             (ScanKey::Select, Some(focus)) => {
-                self.scanning_mut().leave();
+                self.scanning_mut().select();
                 // No other item takes the place of one that can no longer be selected.
                 if self.scan_items(scene, cx).contains(&focus.item()) {
                     return self.scan_do(focus.item(), press, scene, cx);
@@ -144,7 +149,8 @@ impl KeyInput {
             return;
         };
         let (mode, shown) = (cx.doing.mode(), scene.shown);
-        let focus = Focus::new(mode, shown, item, cx.now.monotonic, by_itself);
+        let before = focus.map(|focus| focus.item());
+        let focus = Focus::new(mode, shown, item, cx.now.monotonic, by_itself, before);
         self.scanning_mut().go_to(focus);
         self.scan_say(item, scene, cx);
     }
@@ -192,12 +198,27 @@ impl KeyInput {
             }
             ScanItem::Back => Some(Command::Back),
         };
+        let answers = matches!(item, ScanItem::Named(name) if ANSWERS.contains(&name));
         let typed = matches!(item, ScanItem::Letter(_) | ScanItem::Delete);
         let mut facts = vec![AppFact::Command(command, AnswerOrigin::Key(press))];
         if typed {
             facts.push(AppFact::Typed);
         }
+        if answers {
+            facts.push(AppFact::ItemChosen);
+        }
         facts
+    }
+
+    /// Keeps the item in focus by which a question was answered in vain, because it can't be answered yet: whoever has
+    /// to select it again need not look for it.
+    pub(in crate::app) fn keep_selected(&mut self, scene: ScanScene, cx: &AppCx) {
+        let (mode, shown) = (cx.doing.mode(), scene.shown);
+        let question = shown.and_then(|id| cx.sessions.question(id));
+        if question.is_some_and(Question::is_answerable) {
+            let now = cx.now.monotonic;
+            self.scanning_mut().restore(mode, shown, now);
+        }
     }
 
     /// Announces the text typed so far.

@@ -15,9 +15,9 @@ mod spelling_state;
 
 use std::time::Duration;
 
-use crate::announce::{AnnouncementId, ChangePlace};
+use crate::announce::AnnouncementId;
 
-use reading_place::Reading;
+use reading_place::{LastRead, Reading};
 use spelling_state::Spelling;
 
 /// The person counts as absent if no key or line came for this long.
@@ -40,8 +40,8 @@ pub(super) struct Review {
     away_since: Option<Duration>,
     /// What is read part by part.
     reading: Reading,
-    /// The announcement that last read a part of a question's changes, and the place where that part begins.
-    read_out: Option<(AnnouncementId, ChangePlace)>,
+    /// What last read some of a question's changes.
+    last_read: Option<LastRead>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

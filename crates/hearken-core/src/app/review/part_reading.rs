@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use crate::announce::{
-    Announcement, AnnouncementId, AnnouncementKind, AnswerMethod, Arg, AttachedMaterial,
-    ChangePlace, Class, Presentation, QuestionRelation, Quote, QuoteKind, Segment,
+    Announcement, AnnouncementId, AnswerMethod, Arg, AttachedMaterial, ChangePlace, Class,
+    Presentation, QuestionRelation, Quote, QuoteKind, Segment,
 };
 use crate::protocol::Attachments;
 use crate::session::{Question, QuestionId, Session, SessionKey, Sessions};
 
 use super::Review;
-use super::reading_place::{ReadingStepResult, ReadingTarget};
+use super::reading_place::{LastRead, ReadingStepResult, ReadingTarget};
 use crate::app::AppCx;
 use crate::app::change_visibility::ChangeVisibility;
 
@@ -67,12 +67,12 @@ impl Review {
             return None;
         }
         let (part, parts) = self.reading.place()?;
-        let (told, from) = self.read_out?;
+        let read = self.last_read?;
         Some(ChangeRead {
             part,
             parts,
-            from,
-            announcement: told,
+            from: read.from(),
+            announcement: read.announcement(),
         })
     }
 
@@ -102,7 +102,9 @@ impl Review {
         {
             let asked = cx.sessions.question(id);
             let words = asked.map(|asked| cx.announcer.rest_of_part(&asked.attached, part, from));
-            self.tell_change(id, words.unwrap_or_default(), from, cx);
+            let spoken = self.last_read.map(|read| read.spoken_by());
+            let spoken = spoken.filter(|told| on && cx.queue.tells_whole(*told));
+            self.tell_change(id, words.unwrap_or_default(), from, spoken, cx);
             return true;
         }
         let stepped = self.reading.step(on);
@@ -192,7 +194,7 @@ impl Review {
                     let begins = asked.map(|asked| cx.announcer.places_of_parts(&asked.attached));
                     let part = self.reading.place().map_or(0, |(part, _)| part);
                     let from = begins.and_then(|begins| begins.get(part).copied());
-                    self.tell_change(id, words, from.unwrap_or_default(), cx);
+                    self.tell_change(id, words, from.unwrap_or_default(), None, cx);
                 }
                 Some(ReadingTarget::Announcement | ReadingTarget::Turn) | None => {
                     let quotes = self.reading.quote().into_iter().collect();
@@ -206,22 +208,23 @@ impl Review {
         true
     }
 
-    /// Reads some of a question's changes.
+    /// Reads some of a question's changes; only shows it, if the voice tells these words already in `spoken`.
     fn tell_change(
         &mut self,
         question: QuestionId,
         words: Vec<Segment>,
         from: ChangePlace,
+        spoken: Option<AnnouncementId>,
         cx: &mut AppCx,
     ) {
-        cx.tell_words(
-            Class::Response,
-            AnnouncementKind::Reply,
-            QuestionRelation::Concerns(question),
-            words,
-        );
+        let presentation = match spoken {
+            Some(_) => Presentation::Shown,
+            None => Presentation::Spoken,
+        };
+        let about = QuestionRelation::Concerns(question);
+        cx.tell_aloud(Class::Response, about, (words, presentation));
         let told = cx.announcer.history().last();
-        self.read_out = told.map(|told| (told.id, from));
+        self.last_read = told.map(|told| LastRead::new(told.id, spoken, from));
     }
 
     /// Opens the changes that an announcement is about; returns the words on how to read them.

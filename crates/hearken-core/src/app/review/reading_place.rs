@@ -5,8 +5,49 @@
 
 use std::sync::Arc;
 
-use crate::announce::{ClipboardText, Quote, QuoteKind, Segment, TurnPart, TurnText};
+use crate::announce::{
+    AnnouncementId, ChangePlace, ClipboardText, Quote, QuoteKind, Segment, TurnPart, TurnText,
+};
 use crate::session::QuestionId;
+
+/// What last read some of a question's changes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LastRead {
+    announcement: AnnouncementId,
+    spoken_by: AnnouncementId,
+    from: ChangePlace,
+}
+
+impl LastRead {
+    /// Notes that an announcement reads changes from a place, and by which one a voice says them, if by another.
+    pub(super) fn new(
+        announcement: AnnouncementId,
+        spoken_by: Option<AnnouncementId>,
+        from: ChangePlace,
+    ) -> Self {
+        Self {
+            announcement,
+            spoken_by: spoken_by.unwrap_or(announcement),
+            from,
+        }
+    }
+
+    /// Returns the announcement.
+    pub(super) fn announcement(&self) -> AnnouncementId {
+        self.announcement
+    }
+
+    /// Returns the announcement by which a voice says these words: perhaps an earlier one, of more than the screen
+    /// shows.
+    pub(super) fn spoken_by(&self) -> AnnouncementId {
+        self.spoken_by
+    }
+
+    /// Returns where it begins.
+    pub(super) fn from(&self) -> ChangePlace {
+        self.from
+    }
+}
 
 /// What the parts belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

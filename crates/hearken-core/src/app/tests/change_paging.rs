@@ -42,7 +42,11 @@ impl Stage {
 
 /// A new file of eight lines: a part of six, and one of two.
 fn asked() -> Stage {
-    let mut stage = Stage::new(KEYS);
+    asked_with(KEYS)
+}
+
+fn asked_with(options: Options) -> Stage {
+    let mut stage = Stage::new(options);
     let lines: Vec<String> = (1..=8).map(|n| format!("+line{n}")).collect();
     let change = json!({"path": "a", "added": 8, "removed": 0, "places": 1, "hunks": [{"line": 1, "lines": lines}]});
     stage.blocked = true;
@@ -120,4 +124,45 @@ fn what_was_not_shown_is_counted_before_it_is_accepted() {
     stage.draw_lines(5);
     stage.turns('y');
     assert_eq!(stage.sent.len(), 1, "{:?}", stage.lines);
+}
+
+#[test]
+fn a_voice_goes_on_with_a_part_of_which_a_small_screen_shows_less() {
+    for is_heard in [true, false] {
+        let mut stage = asked_with(VOICE);
+        stage.voiced();
+        stage.turns('.');
+        if is_heard {
+            stage.speak_all();
+        }
+        for first in ["line3", "line5"] {
+            stage.draw_lines(2);
+            let shown = stage.turns('.');
+            assert!(shown.contains(first), "{shown}");
+        }
+        stage.speak_all();
+        let said = stage.said().join(" ");
+        for line in 1..=6 {
+            let times = said.matches(&format!("line{line}")).count();
+            assert_eq!(times, 1, "{is_heard}: {said}");
+        }
+        assert!(!said.contains("line7"), "{said}");
+        stage.draw_lines(2);
+        stage.turns('.');
+        stage.speak_all();
+        assert!(stage.said().join(" ").contains("line7"));
+    }
+}
+
+#[test]
+fn a_voice_that_was_stopped_says_what_the_screen_goes_on_with() {
+    let mut stage = asked_with(VOICE);
+    stage.voiced();
+    stage.turns('.');
+    stage.draw_lines(2);
+    stage.turns('s');
+    stage.turns('.');
+    stage.speak_all();
+    let said = stage.said().join(" ");
+    assert!(said.contains("line3") && !said.contains("line1"), "{said}");
 }

@@ -82,6 +82,46 @@ fn a_selection_is_armed_like_a_key() {
     stage.code(SELECT);
     assert!(stage.sent.is_empty());
     stage.assert_heard(phrase!("reply.not_yet"));
+    // It is still in focus, and the same switch selects it in time.
+    stage.wait(1000);
+    stage.code(SELECT);
+    assert_eq!(stage.decision(), Some("accept"));
+    stage.wait(1000);
+    stage.code(SELECT);
+    assert_eq!(stage.sent.len(), 1, "what was done is in focus no more");
+}
+
+#[test]
+fn what_comes_too_early_in_the_list_is_not_lost() {
+    let mut stage = stage("F7", 0);
+    stage.ask("rpl_1");
+    for _ in 0..2 {
+        stage.wait(500);
+        stage.code(STEP);
+    }
+    stage.assert_heard(phrase!("scan.reject"));
+    stage.wait(100);
+    stage.code(SELECT);
+    assert!(stage.sent.is_empty());
+    stage.assert_heard(phrase!("reply.not_yet"));
+    stage.wait(1000);
+    stage.code(SELECT);
+    assert_eq!(stage.decision(), Some("reject"));
+}
+
+#[test]
+fn the_changes_of_an_edit_are_named_by_what_they_show() {
+    let mut stage = stage("F7", 0);
+    let hunks = json!([{"line": 1, "lines": ["+a"], "left_out": 0}]);
+    stage.ask_with(
+        "rpl_1",
+        json!({"extensions": {"hearken": {"changes": [{
+            "path": "f.py", "added": 1, "removed": 0, "places": 1, "hunks": hunks}]}}}),
+    );
+    stage.step_to("Next changes");
+    stage.code(SELECT);
+    assert!(stage.heard("Added: a"), "{:?}", stage.lines);
+    stage.step_to("Earlier changes");
 }
 
 #[test]
@@ -142,10 +182,15 @@ fn one_switch_is_enough_when_time_steps() {
     stage.assert_heard(phrase!("scan.reject"));
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "meant for what was there before");
-    stage.assert_heard(phrase!("scan.too_soon"));
-    stage.wait(700);
+    stage.lines.clear();
     stage.code(SELECT);
-    assert_eq!(stage.decision(), Some("reject"));
+    assert!(stage.sent.is_empty(), "the switch bounces");
+    stage.assert_heard(phrase!("scan.too_soon"));
+    stage.assert_heard(phrase!("scan.accept"));
+    // It stays while the reason is heard.
+    stage.wait(3500);
+    stage.code(SELECT);
+    assert_eq!(stage.decision(), Some("accept"));
 }
 
 #[test]

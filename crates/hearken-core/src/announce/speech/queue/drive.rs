@@ -82,6 +82,9 @@ impl SpeechQueue {
         if let Some(playing) = playing
             && let Some(about) = playing.item.announcement.about
         {
+            if playing.item.home == Lane::Response {
+                self.response_said = Some(playing.item.announcement.id);
+            }
             let mut heard = playing.item.announcement.segments.iter();
             let mut heard = heard
                 .by_ref()

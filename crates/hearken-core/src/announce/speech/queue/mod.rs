@@ -50,7 +50,7 @@ use crate::session::{QuestionId, SessionKey};
 
 use super::delivery::Deliveries;
 use crate::announce::announcement::{
-    Announcement, AnnouncementKind, Class, QuestionRelation, Topic,
+    Announcement, AnnouncementId, AnnouncementKind, Class, QuestionRelation, Topic,
 };
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
@@ -193,6 +193,8 @@ pub struct SpeechQueue {
     fold_after: Option<Duration>,
     ledger: Ledger,
     said: VecDeque<QuestionRelation>,
+    /// The response to a key about a question that was heard to its end last.
+    response_said: Option<AnnouncementId>,
     enabled: bool,
     expired_outcomes: u64,
     /// Whether an answer was read back but not yet announced as sent: no count comes between the two.
@@ -223,6 +225,7 @@ impl SpeechQueue {
             fold_after,
             ledger: Ledger::default(),
             said: VecDeque::new(),
+            response_said: None,
             enabled: false,
             expired_outcomes: 0,
             is_answering: false,
@@ -316,6 +319,16 @@ impl SpeechQueue {
         };
         self.playing.as_ref().is_some_and(|it| is_it(&it.item))
             || self.lanes.iter().flat_map(LaneEntries::iter).any(waits)
+    }
+
+    /// Returns whether a response to a key about a question is being spoken or waits for it, or was heard to its end and
+    /// no other one since.
+    pub fn tells_whole(&self, response: AnnouncementId) -> bool {
+        let is_it = |item: &QueueItem| item.announcement.id == response;
+        let mut waiting = self.lanes[Lane::Response as usize].iter();
+        waiting.any(|it| it.item().is_some_and(is_it))
+            || self.playing.as_ref().is_some_and(|it| is_it(&it.item))
+            || self.response_said == Some(response)
     }
 
     /// Removes and returns the announcements about questions that were heard to their end since the last call.
