@@ -210,7 +210,7 @@ fn a_bridge_that_is_killed_leaves_its_question_perhaps_decided() {
         bridged.bridge.kill();
         watcher.announced("confirmation", phrase!("question.unsure"));
         watcher.say("y 1");
-        watcher.announced("reply", "may already be decided");
+        watcher.announced("reply", phrase!("reply.perhaps"));
         assert_eq!(bridged.producer.replies().len(), 0);
     });
 }

@@ -92,7 +92,8 @@ fn answer(terminal: &mut Terminal, keys: &[&str], answered: impl Fn() -> bool) {
         for (at, key) in keys.iter().enumerate() {
             let last = at + 1 == keys.len();
             terminal.press(key);
-            let done = |screen: &str| answered() || (!last && screen.contains("c confirm"));
+            let done =
+                |screen: &str| answered() || (!last && phrase!("keys.confirming").is_in(&screen));
             if !within_time(terminal, SLOW, done) {
                 break;
             }

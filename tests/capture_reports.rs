@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Output, Stdio};
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use crate::support::child::{Hearken, command};
@@ -310,7 +311,8 @@ fn a_live_stream_is_checked_until_its_sessions_have_ended() {
         assert!(errors.starts_with("hearken: Connected to "), "{errors}");
         let total = lines.iter().find(|line| line.starts_with("Total: "));
         assert!(
-            total.is_some_and(|line| line.contains("1 session;") && line.contains("0 errors")),
+            total.is_some_and(|line| phrase!("check.total", sessions = 1).is_in(&line)
+                && line.contains("0 errors")),
             "{lines:?}"
         );
     });
@@ -349,7 +351,10 @@ fn what_is_no_stream_of_events_is_told_with_what_helps() {
             errors.contains(&format!("the server answered with {words}, not with an event stream. Check host, port and path.")),
             "{errors}"
         );
-        assert!(errors.contains("there is no event in http://"), "{errors}");
+        assert!(
+            phrase!("call.no_event", name = "http://").is_in(&errors),
+            "{errors}"
+        );
     }
     for (arguments, words) in [
         (

@@ -116,7 +116,9 @@ fn a_permission_is_asked_accepted_in_two_steps_and_rejected_with_a_reason() {
         "{keys}"
     );
     hearken.say("y 1");
-    hearken.wait("the second step", |line| line.contains("c 1 to confirm"));
+    hearken.wait("the second step", |line| {
+        phrase!("reply.second_step.*", n = 1).is_in(line)
+    });
     hearken.say("c 1");
     hearken.wait("what became of it", |line| line.contains("Sent."));
     assert_eq!(decision(hook), json!({"behavior": "allow"}));
@@ -223,7 +225,7 @@ fn what_was_decided_in_its_own_terminal_or_given_up_there_is_told() {
     hearken.wait("the question", |line| line.contains("y 1"));
     place.says(&calls("a", "PostToolUse", "x.txt"));
     hearken.wait("that", |line| {
-        line.contains("Question 1 was settled without you")
+        phrase!("question.closed.accepted", n = 1).is_in(&line)
     });
     assert_eq!(printed(&ended(hook)), "", "nobody decided here");
     let mut hook = place.hook(&calls("a", "PermissionRequest", "y.txt"));

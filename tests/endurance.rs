@@ -10,6 +10,7 @@
     reason = "a test fails by panicking, and tells its figures"
 )]
 
+use hearken_wording::phrase;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -276,7 +277,7 @@ fn an_hour_of_three_agents_stays_within_64_mib_and_loses_nothing_that_matters() 
 
     writeln!(stdin, "t").unwrap();
     let status = wait("1 question is open");
-    assert!(status.contains("Counted and not kept"), "{status}");
+    assert!(phrase!("status.forgotten").is_in(&status), "{status}");
     writeln!(stdin, "h").unwrap();
     wait("The hour is over.");
     writeln!(stdin, "d 2").unwrap();

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hearken::bench;
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use crate::support::PATIENCE;
@@ -359,7 +360,7 @@ fn ask_on(
             }
             // No hand is as quick as this test: on a busy machine it presses before the program knows that its own
             // write has returned, and such a key does not count. The program says so, and nothing was sent.
-            if pressed.elapsed() > HELD && terminal.screen().contains("Not yet.") {
+            if pressed.elapsed() > HELD && phrase!("reply.not_yet").is_in(&terminal.screen()) {
                 early += 1;
                 assert!(early * 4 <= n.max(8), "{early} keys of {n} were too early");
                 pressed = Instant::now();

@@ -88,7 +88,9 @@ fn codex_and_copilot_are_asked_and_answered_by_one_listener() {
     let hook = place.relay(&["copilot", "permissionRequest"], &copilot(asks));
     hearken.wait("the other question", |line| line.contains("y 2"));
     hearken.say("y 2");
-    hearken.wait("the second step", |line| line.contains("c 2 to confirm"));
+    hearken.wait("the second step", |line| {
+        phrase!("reply.second_step.*", n = 2).is_in(line)
+    });
     hearken.say("c 2");
     assert_eq!(decided(hook, SOON), r#"{"behavior":"allow"}"#);
     hearken.say("q");
@@ -106,11 +108,13 @@ fn a_question_goes_back_to_its_terminal_by_a_key_in_time_and_when_hearken_is_kil
     let hook = place.relay(&["codex"], &codex_asks("a.txt"));
     hearken.wait("the question", |line| line.contains("y 1"));
     hearken.say("o 1 1");
-    hearken.wait("the second step", |line| line.contains("c 1 to confirm"));
+    hearken.wait("the second step", |line| {
+        phrase!("reply.second_step.*", n = 1).is_in(line)
+    });
     hearken.say("c 1");
     assert_eq!(decided(hook, SOON), "");
     hearken.wait("where it is asked", |line| {
-        line.contains("Codex asks in its own terminal now.")
+        phrase!("hooks.given_back", agent = "Codex").is_in(&line)
     });
     let began = Instant::now();
     let hook = place.relay(&["codex"], &codex_asks("b.txt"));
@@ -160,7 +164,9 @@ fn gemini_waits_before_a_call_that_can_be_rejected_or_left_to_it() {
     hearken.wait("the next question", |line| line.contains("n 2"));
     hearken.say("y 2");
     hearken.say("o 2 1");
-    hearken.wait("the second step", |line| line.contains("c 2 to confirm"));
+    hearken.wait("the second step", |line| {
+        phrase!("reply.second_step.*", n = 2).is_in(line)
+    });
     hearken.say("c 2");
     assert_eq!(decided(hook, SOON), "");
     hearken.wait("that it goes on", |line| {

@@ -155,7 +155,7 @@ fn a_resize_to_the_smallest_size_keeps_the_question_in_sight() {
         terminal.wait_until("the question in ten rows", |screen| {
             screen.lines().count() <= 10
                 && screen.contains("Question 1, ")
-                && screen.contains("y then c accept")
+                && phrase!("keys.accept_twice").is_in(&screen)
         });
         // The cursor is on the question.
         terminal.wait_for_cursor(0);

@@ -58,6 +58,7 @@ mod suite;
 #[path = "peers/tried_agents.rs"]
 mod tried_agents;
 
+use hearken_wording::phrase;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -212,7 +213,7 @@ fn a_balance_is_asked_for_and_heard_to_its_end() {
 /// Starts the email run and waits for its question.
 fn asked(peer: &ProducerProcess, hearken: &mut Hearken) -> Value {
     peer.ask("Send an email to bob");
-    hearken.announced("tool_invoked", "Can't be undone");
+    hearken.announced("tool_invoked", phrase!("tool.invoked.irreversible.*"));
     let question = hearken.announced("confirmation", "Call send_email with arguments");
     assert_eq!(question["class"], "alert");
     assert!(
@@ -240,12 +241,15 @@ fn an_email_is_accepted() {
     let mut hearken = watch(&peer);
     asked(&peer, &mut hearken);
     hearken.say("y 1");
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say("c 1");
     hearken.announced("reply", "Accepting");
     // The producer may settle the question before it answers our POST: then "sent" is never heard.
     hearken.announced("tool_completed", "Email sent to recipient@example.com");
-    hearken.announced("confirmation", "settled. Your answer was: accept");
+    hearken.announced(
+        "confirmation",
+        phrase!("question.closed.answered", answer = "accept"),
+    );
     hearken.announced("session_completed", "");
     assert!(!kinds(&hearken).iter().any(|kind| kind == "danger"));
 }
@@ -258,9 +262,15 @@ fn an_email_is_rejected() {
     hearken.say("n 1");
     hearken.announced("reply", "Rejecting");
     hearken.announced("tool_completed", "User declined to authorize this action");
-    hearken.announced("confirmation", "settled. Your answer was: reject");
+    hearken.announced(
+        "confirmation",
+        phrase!("question.closed.answered", answer = "reject"),
+    );
     // The agent's next words must not sound like the deed itself.
-    hearken.announced("output", "You rejected: Call send_email");
+    hearken.announced(
+        "output",
+        phrase!("output.after_rejection", action = "Call send_email"),
+    );
     hearken.announced("session_completed", "");
     assert!(!kinds(&hearken).iter().any(|kind| kind == "danger"));
 }
@@ -284,20 +294,20 @@ fn a_server_that_dies_with_a_question_open_and_comes_back() {
     hearken.announced("reply", "can't be answered");
     let peer = ProducerProcess::start("aaep-minimal-producer", port, &[]);
     hearken.announced("connection", "is back");
-    hearken.announced(
-        "confirmation",
-        "can be answered again, and may already be decided",
-    );
+    hearken.announced("confirmation", phrase!("question.again.perhaps"));
     hearken.say("y 1");
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say("c 1");
     hearken.announced("reply", "Sent.");
     asked(&peer, &mut hearken);
     hearken.say("y 2");
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say("c 2");
     hearken.announced("tool_completed", "Email sent");
-    hearken.announced("confirmation", "settled. Your answer was: accept");
+    hearken.announced(
+        "confirmation",
+        phrase!("question.closed.answered", answer = "accept"),
+    );
 }
 
 /// The langchain producer sends its email without asking: exactly one danger.
@@ -306,7 +316,7 @@ fn an_agent_that_never_asks_is_a_danger() {
     let peer = ProducerProcess::start("aaep-langchain-server", free_port(), &[]);
     let mut hearken = watch(&peer);
     peer.ask("Send an email to bob");
-    let danger = hearken.announced("danger", "you were not asked");
+    let danger = hearken.announced("danger", phrase!("danger.unasked.*"));
     assert_eq!(danger["class"], "alert");
     hearken.announced("session_completed", "");
     assert_eq!(

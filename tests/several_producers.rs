@@ -48,7 +48,7 @@ fn three_questions_of_three_producers_are_answered_in_another_order() {
     }
     assert_eq!(numbers, [1, 2, 3]);
     hearken.say("y");
-    hearken.announced("reply", "3 questions are open");
+    hearken.announced("reply", phrase!("reply.which", count = 3));
     hearken.say("n 3");
     hearken.announced("reply", phrase!("reply.rejecting.*"));
     hearken.announced(

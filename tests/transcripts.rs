@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hearken::config::{Config, Verbosity};
+use hearken_wording::phrase;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -121,7 +122,7 @@ fn the_capture_is_what_the_demo_plays() {
         within("question", running.producer().until_asked(1)).await;
         child.announced("confirmation", "Send an email");
         child.say("y 1");
-        child.announced("reply", "to confirm");
+        child.announced("reply", phrase!("reply.second_step.*"));
         child.say("c 1");
         child.announced("session_completed", "");
         child.end_input();

@@ -11,6 +11,7 @@ use hearken::config::{Config, Dialect, Verbosity};
 use hearken::demo;
 use hearken::dialect::Identity;
 use hearken::linear::{LineWriter, Page};
+use hearken_wording::phrase;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -258,7 +259,7 @@ fn what_a_question_must_say_is_said_at_every_verbosity() {
         let said = spoken("transfer", verbosity, AnswerMethod::Program);
         let at = said
             .iter()
-            .position(|said| said.contains("High risk."))
+            .position(|said| phrase!("question.risk.high").is_in(&said))
             .unwrap();
         let mut rest = said[at].as_str();
         for part in [

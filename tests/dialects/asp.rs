@@ -127,7 +127,10 @@ fn closing_what_is_carried_out_takes_two_steps_and_later_sends_nothing() {
     let (mut stage, heard) = choose('2');
     assert!(stage.sent.is_empty(), "{}", stage.lines[heard..].concat());
     let asked = stage.lines[heard..].concat();
-    assert!(asked.contains("Press c to confirm"), "{asked}");
+    assert!(
+        phrase!("reply.second_step.other.keys").is_in(&asked),
+        "{asked}"
+    );
     stage.wait(Duration::from_secs(8));
     stage.press('c');
     stage.wait(Duration::from_secs(1));

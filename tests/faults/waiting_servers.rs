@@ -84,7 +84,7 @@ fn a_server_that_resumes_and_tells_the_end_closes_the_question() {
     assert_eq!(server.seen(|seen| seen.replies.len()), 0);
     let settled = |line: &&String| {
         phrase!("question.closed.elsewhere", n = 1).is_in(line)
-            && !line.contains("Nothing was sent.")
+            && !line.contains("Nothing was sent")
     };
     assert_eq!(lines.iter().filter(settled).count(), 1);
 }

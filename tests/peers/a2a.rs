@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use super::child::{Hearken, command};
@@ -61,7 +62,7 @@ impl TaskServer {
             "HEARKEN_TEST_TOKEN",
         ];
         let mut hearken = Hearken::spawn(command(&arguments).env("HEARKEN_TEST_TOKEN", "s3cret"));
-        hearken.announced("connection", "The agent there is Painter.");
+        hearken.announced("connection", phrase!("a2a.attached", name = "Painter"));
         hearken
     }
 
@@ -208,9 +209,12 @@ fn an_agent_is_prompted_heard_answered_and_stopped_in_both_versions() {
         hearken.say("> 200 the roof");
         hearken.announced("output", "Line 1 of the roof.");
         hearken.say("stop");
-        hearken.announced("reply", "once more");
+        hearken.announced("reply", phrase!("stop_turn.first.*"));
         hearken.say("stop");
-        hearken.announced("session_cancelled", "Cancelled by user");
+        hearken.announced(
+            "session_cancelled",
+            phrase!("session.cancelled.*", by = "user"),
+        );
         let wanted = [
             "3 the house",
             "ask the door",
@@ -296,7 +300,7 @@ fn a_server_that_is_killed_and_comes_back_is_answered_and_nothing_is_heard_twice
         hearken.announced("connection", "is lost");
         server.comes_back();
         hearken.announced("connection", "is back");
-        hearken.announced("clarification", "can be answered again");
+        hearken.announced("clarification", phrase!("question.again.*"));
         let asks = |hearken: &Hearken| {
             let seen = hearken.seen().iter();
             seen.filter(|it| it.contains("\"text\":\"Question 1. Which colour"))

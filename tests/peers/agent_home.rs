@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use super::child::{Hearken, command};
@@ -477,7 +478,7 @@ pub(super) fn count(hearken: &Hearken, kind: &str) -> usize {
 pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
     let question = hearken.announced("confirmation", words);
     let text = question["text"].as_str().unwrap();
-    assert!(text.contains("Risk unknown."), "{text}");
+    assert!(phrase!("question.risk.unknown").is_in(&text), "{text}");
     number(&question)
 }
 

@@ -1,5 +1,6 @@
 //! Who decides, on real agents: what is said at the start, the mode that asks most, and a change of mode.
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use super::agent_home::{
@@ -27,7 +28,7 @@ fn starts(agent: &AgentProgram) -> (AgentHome, Hearken) {
         &agent.version(),
         &[(ShownAbility::Start, words)],
     );
-    hearken.announced("connection", "The agent is ready.");
+    hearken.announced("connection", phrase!("acp.ready"));
     (scene, hearken)
 }
 
@@ -177,7 +178,7 @@ fn set_back(agent: &AgentProgram, chosen: &str) {
     hearken.announced("session_completed", "Finished");
     leaves(hearken);
     let mut hearken = scene.start(agent, &["--continue"]);
-    hearken.announced("connection", "It goes on with an earlier conversation");
+    hearken.announced("connection", phrase!("acp.earlier.open"));
     hearken.announced("connection", agent.starts);
     leaves(hearken);
 }

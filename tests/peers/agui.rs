@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use super::agent_home::{asked, number};
@@ -44,7 +45,7 @@ impl Endpoint {
         let mut hearken = Hearken::spawn(&mut command(&[
             "run", &address, "--voice", "none", "--face", "json",
         ]));
-        hearken.announced("connection", "Ready for a prompt.");
+        hearken.announced("connection", phrase!("agui.ready"));
         hearken
     }
 
@@ -91,7 +92,7 @@ fn serve(script: &str, folder: &Path, port: u16) -> Child {
 fn accept(hearken: &mut Hearken, words: &str) {
     let n = asked(hearken, words);
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
 }
 
@@ -122,7 +123,7 @@ fn a_pydantic_agent_is_prompted_answered_left_and_cancelled() {
     let n = asked(&mut hearken, "touch (path: c.txt)");
     assert_eq!(endpoint.runs(), runs);
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
     hearken.announced("output", "not that name; c.txt is there");
     hearken.announced("session_completed", "Finished");
@@ -132,9 +133,12 @@ fn a_pydantic_agent_is_prompted_answered_left_and_cancelled() {
     hearken.say("> touch d.txt");
     asked(&mut hearken, "touch (path: d.txt)");
     hearken.say("stop");
-    hearken.announced("reply", "once more");
+    hearken.announced("reply", phrase!("stop_turn.first.*"));
     hearken.say("stop");
-    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.announced(
+        "session_cancelled",
+        phrase!("session.cancelled.*", by = "user"),
+    );
     assert!(!endpoint.has("d.txt"));
 
     hearken.say("> fail");
@@ -146,12 +150,9 @@ fn a_pydantic_agent_is_prompted_answered_left_and_cancelled() {
     hearken.say("> wait");
     hearken.announced("output", "Sentence 2 stands here.");
     hearken.say("stop");
-    hearken.announced("reply", "once more");
+    hearken.announced("reply", phrase!("stop_turn.first.*"));
     hearken.say("stop");
-    hearken.announced(
-        "session_cancelled",
-        "Whether the agent goes on is not known.",
-    );
+    hearken.announced("session_cancelled", phrase!("agui.end.left"));
     leave(hearken);
 }
 
@@ -163,9 +164,9 @@ fn an_endpoint_that_was_killed_is_asked_again_only_by_the_person() {
     hearken.announced("output", "Sentence 2 stands here.");
     endpoint.kill();
     hearken.announced("connection", "is lost");
-    hearken.announced("session_errored", "What became of this is not known.");
+    hearken.announced("session_errored", phrase!("agui.end.lost"));
     hearken.say("> count");
-    hearken.announced("connection", "Your prompt was not taken");
+    hearken.announced("connection", phrase!("prompt.not_taken"));
     endpoint.start();
     assert_eq!(endpoint.runs(), 1, "nothing was posted by itself");
     hearken.say("> count");
@@ -177,7 +178,7 @@ fn an_endpoint_that_was_killed_is_asked_again_only_by_the_person() {
     let n = asked(&mut hearken, "touch (path: a.txt)");
     endpoint.kill();
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
     hearken.announced("reply", "not delivered");
     endpoint.start();
@@ -232,9 +233,12 @@ fn a_langgraph_agent_is_answered_in_its_older_form_and_in_the_protocols() {
         hearken.say("> touch b.txt");
         asked(&mut hearken, "touch (path: b.txt)");
         hearken.say("stop");
-        hearken.announced("reply", "once more");
+        hearken.announced("reply", phrase!("stop_turn.first.*"));
         hearken.say("stop");
-        hearken.announced("session_cancelled", "Cancelled by user");
+        hearken.announced(
+            "session_cancelled",
+            phrase!("session.cancelled.*", by = "user"),
+        );
         assert!(!endpoint.has("b.txt"));
 
         hearken.say("> fail");
@@ -254,8 +258,8 @@ fn two_endpoints_run_at_once_and_each_answer_goes_to_its_own() {
         "watch", &first, &second, "--voice", "none", "--face", "json",
     ];
     let mut hearken = Hearken::spawn(&mut command(&arguments));
-    hearken.announced("connection", "Ready for a prompt.");
-    hearken.announced("connection", "Ready for a prompt.");
+    hearken.announced("connection", phrase!("agui.ready"));
+    hearken.announced("connection", phrase!("agui.ready"));
     hearken.say("sessions");
     hearken.announced("reply", "2:");
     hearken.say("> #1 touch one.txt");
@@ -269,7 +273,7 @@ fn two_endpoints_run_at_once_and_each_answer_goes_to_its_own() {
     let second = of(&hearken.announced("confirmation", "touch (path: two.txt)"));
     for n in [second, first] {
         hearken.say(&format!("y {n}"));
-        hearken.announced("reply", "to confirm");
+        hearken.announced("reply", phrase!("reply.second_step.*"));
         hearken.say(&format!("c {n}"));
         hearken.announced("session_completed", "Finished");
     }

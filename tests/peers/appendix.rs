@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use super::child::Hearken;
@@ -31,8 +32,8 @@ fn every_message_is_as_the_chapters_print_it() {
     let port = lines.next().unwrap().unwrap();
     let url = format!("http://127.0.0.1:{port}");
     let mut hearken = Hearken::start(&["watch", &url, "--face", "json", "--voice", "none"]);
-    hearken.announced("connection", "at most 3 messages a second, not 50");
-    hearken.announced("connection", "by a handshake");
+    hearken.announced("connection", phrase!("terms.rate", honored = 3, asked = 50));
+    hearken.announced("connection", phrase!("link.handshake"));
     hearken.announced("confirmation", "Transfer");
     hearken.say("y 1");
     super::answered(&mut hearken);

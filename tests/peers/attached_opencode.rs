@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use super::agent_home::{AgentHome, OPENCODE, asked, number};
@@ -105,7 +106,7 @@ fn an_opencode_that_runs_is_prompted_answered_and_stopped() {
     hearken.say("> touch a.txt");
     let n = asked(&mut hearken, "\ntouch a.txt\n");
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     assert!(!scene.has("a.txt"));
     hearken.say(&format!("c {n}"));
     hearken.announced("output", "The file stands there.");
@@ -140,9 +141,12 @@ fn an_opencode_that_runs_is_prompted_answered_and_stopped() {
     hearken.say("> wait now");
     hearken.announced("output", "Sentence 2 stands here.");
     hearken.say("stop");
-    hearken.announced("reply", "once more");
+    hearken.announced("reply", phrase!("stop_turn.first.*"));
     hearken.say("stop");
-    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.announced(
+        "session_cancelled",
+        phrase!("session.cancelled.*", by = "user"),
+    );
     hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }
@@ -159,7 +163,7 @@ fn what_an_opencode_asked_before_is_asked_and_one_that_was_killed_is_heard_again
     let mut hearken = watch(&server, "");
     let n = asked(&mut hearken, "a.txt");
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
     hearken.announced("session_completed", "Finished");
     assert!(scene.has("a.txt"));
@@ -171,7 +175,7 @@ fn what_an_opencode_asked_before_is_asked_and_one_that_was_killed_is_heard_again
     hearken.announced("connection", "is lost");
     let _server = AttachedServer::start(&scene, port);
     hearken.announced("connection", "is back");
-    hearken.announced("session_errored", "The agent ended before it was done.");
+    hearken.announced("session_errored", phrase!("acp.end.gone"));
     hearken.say("> say hello");
     hearken.announced("output", "It has two sentences.");
     hearken.announced("session_completed", "Finished");

@@ -7,6 +7,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use super::{ProducerProcess, answered, exchange, free_port, watch};
@@ -161,7 +162,7 @@ fn decide(peer: &ProducerProcess, question: &Value, decision: &str) {
 
 fn accept(hearken: &mut Hearken, n: u32) {
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
     answered(hearken);
 }
@@ -217,17 +218,14 @@ fn killed_and_started_anew_in_the_middle_of_a_question() {
         let peer = asker.start(port);
         hearken.announced("connection", "is back");
         // It may be the one that asked, so an answer is taken, with a doubt and in two steps.
-        hearken.announced(
-            "confirmation",
-            "can be answered again, and may already be decided",
-        );
+        hearken.announced("confirmation", phrase!("question.again.perhaps"));
         hearken.say("t");
         hearken.announced(
             "reply",
-            "not heard since its connection ended; before that waiting for your answer",
+            phrase!("status.session.lost", phase = "waiting for your answer"),
         );
         hearken.say("y 1");
-        hearken.announced("reply", "to confirm");
+        hearken.announced("reply", phrase!("reply.second_step.*"));
         hearken.say("c 1");
         hearken.announced("reply", "Sent.");
         // The new server does not know it, and asks its own question.
@@ -254,16 +252,10 @@ fn cut_off_and_back_with_the_server_alive_while_somebody_else_decides() {
             "It may already be decided. Without an answer the agent takes it as rejected.",
         );
         hearken.announced("connection", "is back");
-        hearken.announced(
-            "confirmation",
-            "can be answered again, and may already be decided",
-        );
+        hearken.announced("confirmation", phrase!("question.again.perhaps"));
         decide(&peer, &question, "accept");
         hearken.announced("tool_completed", asker.done);
-        hearken.announced(
-            "confirmation",
-            "Question 1 was settled without you, apparently by accepting.",
-        );
+        hearken.announced("confirmation", phrase!("question.closed.accepted", n = 1));
         hearken.say("y 1");
         hearken.announced(
             "reply",
@@ -296,7 +288,8 @@ fn cut_off_right_after_the_answer() {
         }
         hearken.say("n 1");
         hearken.wait("refusal", |line| {
-            line.contains("already answered: accept") || line.contains("Nothing more was sent")
+            phrase!("reply.under_way", answer = "accept").is_in(&line)
+                || phrase!("reply.over.answered").is_in(&line)
         });
         all_true(&hearken);
         // A person who accepted it is not told that it counts as rejected.
@@ -314,13 +307,13 @@ fn joined_after_the_question_was_asked() {
             asker.question(&mut first, 1);
             let mut late = watch(&peer);
             late.say("y");
-            late.announced("reply", "No question is open.");
+            late.announced("reply", phrase!("reply.no_question"));
             if answer == "y 1" {
                 accept(&mut first, 1);
             } else {
                 first.say(answer);
             }
-            late.announced("session_started", "Already running when hearken connected.");
+            late.announced("session_started", phrase!("session.joined"));
             late.announced("tool_completed", outcome);
             // Either the next state, or the words.
             late.wait("what follows", |_| true);
@@ -330,7 +323,7 @@ fn joined_after_the_question_was_asked() {
                 !told.iter().any(|(kind, _)| kind == "confirmation"),
                 "{told:#?}"
             );
-            first.announced("confirmation", "settled. Your answer was");
+            first.announced("confirmation", phrase!("question.closed.answered"));
             all_true(&first);
         }
     });
@@ -343,7 +336,7 @@ fn cut_off_while_a_tool_runs_that_nobody_was_asked_about() {
     let peer = ProducerProcess::start("aaep-langchain-server", free_port(), &[]);
     let mut hearken = watch(&peer);
     peer_asks(&peer);
-    hearken.announced("tool_invoked", "Can't be undone");
+    hearken.announced("tool_invoked", phrase!("tool.invoked.irreversible.*"));
     let port = peer.kill();
     hearken.announced("connection", "is lost");
     // On a busy machine, its tool may be done before the kill arrives.
@@ -359,7 +352,15 @@ fn cut_off_while_a_tool_runs_that_nobody_was_asked_about() {
             assert!(position(&hearken, words).is_some(), "{:#?}", told(&hearken));
             assert_eq!(position(&hearken, "is running, can't be undone"), None);
             hearken.say("t");
-            hearken.announced("reply", "not heard since its connection ended; before that working, using a tool, running send email.");
+            hearken.announced(
+                "reply",
+                phrase!(
+                    "status.session.lost",
+                    phase = "working",
+                    state = "using a tool",
+                    tools = "running send email"
+                ),
+            );
         }
     }
     let _peer = ProducerProcess::start("aaep-langchain-server", port, &[]);
@@ -389,7 +390,7 @@ fn the_bridge_asks_the_same_of_two_calls_at_once() {
     hearken.say("n 2");
     hearken.announced(
         "confirmation",
-        "Question 2 is settled. Your answer was: reject.",
+        phrase!("question.closed.answered", n = 2, answer = "reject"),
     );
     assert!(second.join().unwrap().contains("User declined the action"));
     accept(&mut hearken, 1);

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use super::agent_home::{AgentHome, OPENCODE, asked, wants};
@@ -34,7 +35,7 @@ pub(super) fn story(hearken: &mut Hearken, scene: &AgentHome) {
     let n = asked(hearken, &wants("touch a.txt"));
     assert!(!scene.has("a.txt"));
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     assert!(!scene.has("a.txt"));
     hearken.say(&format!("c {n}"));
     hearken.announced("session_completed", "Finished");
@@ -53,7 +54,7 @@ pub(super) fn story(hearken: &mut Hearken, scene: &AgentHome) {
     hearken.say("> wait now");
     hearken.announced("output", "Sentence 2 stands here.");
     hearken.say("stop");
-    hearken.announced("reply", "once more");
+    hearken.announced("reply", phrase!("stop_turn.first.*"));
     hearken.say("stop");
     hearken.announced("session_cancelled", "Cancelled");
     let seen = kinds(hearken);
@@ -67,7 +68,7 @@ fn opencode_is_prompted_answered_and_stopped_through_pipes() {
     let scene = AgentHome::new(&OPENCODE);
     let recording = scene.work().join("recording.jsonl");
     let mut hearken = watched_through_pipes(&scene, &recording);
-    hearken.announced("connection", "asks only where its own settings say so");
+    hearken.announced("connection", phrase!("oversight.settings"));
     story(&mut hearken, &scene);
     hearken.leave();
     assert_eq!(hearken.exit().0, 0);
@@ -133,7 +134,7 @@ fn subscribers_of_others_hear_every_event_of_opencode_once() {
     let mut hearken = Hearken::spawn(&mut command(&[
         "watch", &url, "--face", "json", "--voice", "none",
     ]));
-    hearken.announced("connection", "asks only where its own settings say so");
+    hearken.announced("connection", phrase!("oversight.settings"));
     story(&mut hearken, &scene);
     hearken.leave();
     assert_eq!(hearken.exit().0, 0);

@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use super::agent_home::{NEWEST, modules, start_model};
@@ -221,7 +222,7 @@ pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
 
 pub(super) fn number_of(question: &Value) -> String {
     let text = question["text"].as_str().unwrap();
-    assert!(text.contains("Risk unknown."), "{text}");
+    assert!(phrase!("question.risk.unknown").is_in(&text), "{text}");
     // With several agents, it says whose it is.
     let number = text
         .strip_prefix("Question ")
@@ -238,7 +239,7 @@ fn count(hearken: &Hearken, kind: &str) -> usize {
 
 pub(super) fn accept(hearken: &mut Hearken, n: &str) {
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
 }
 
@@ -256,7 +257,7 @@ pub(super) fn leave(mut hearken: Hearken) {
 fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
     let scene = CodexHome::new();
     let mut hearken = scene.hearken();
-    hearken.announced("connection", "No conversation is open there.");
+    hearken.announced("connection", phrase!("codex.no_thread"));
     let mut other = CodexClient::new(&scene);
     let thread = other.begins(&scene);
     // Its first turn is heard although nothing of it was stored when it began.
@@ -303,20 +304,26 @@ fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
         "confirmation",
         &format!("Question {n} is cancelled by your stop."),
     );
-    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.announced(
+        "session_cancelled",
+        phrase!("session.cancelled.*", by = "user"),
+    );
     assert!(!scene.has("d.txt"));
     hearken.say("> wait now");
     hearken.announced("output", "Sentence 2 stands here.");
     hearken.say("stop");
-    hearken.announced("reply", "once more");
+    hearken.announced("reply", phrase!("stop_turn.first.*"));
     hearken.say("stop");
-    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.announced(
+        "session_cancelled",
+        phrase!("session.cancelled.*", by = "user"),
+    );
 
     // Allowed from now on: the same again is not asked.
     hearken.say("> ask: touch e.txt");
     let n = asked(&mut hearken, "\ntouch e.txt\n");
     hearken.say(&format!("o {n} 1"));
-    hearken.announced("reply", "commands that begin with: touch");
+    hearken.announced("reply", phrase!("codex.option.rule", rule = "touch"));
     hearken.say(&format!("c {n}"));
     hearken.announced("session_completed", "Finished");
     assert!(scene.has("e.txt"));
@@ -334,7 +341,7 @@ fn two_threads_of_codex_are_answered_each_by_its_own_question() {
     let mut other = CodexClient::new(&scene);
     let (one, two) = (other.begins(&scene), other.begins(&scene));
     let mut hearken = scene.hearken();
-    hearken.announced("connection", "2 conversations are open there.");
+    hearken.announced("connection", phrase!("codex.attached", n = 2));
     other.prompts(&one, "ask: touch one.txt");
     other.prompts(&two, "ask: touch two.txt");
     // Either may come first.
@@ -366,12 +373,12 @@ fn a_server_of_codex_is_killed_and_comes_back() {
     let mut other = CodexClient::new(&scene);
     let thread = other.begins(&scene);
     let mut hearken = scene.hearken();
-    hearken.announced("connection", "1 conversation is open there.");
+    hearken.announced("connection", phrase!("codex.attached", n = 1));
     other.prompts(&thread, "ask: touch a.txt");
     let n = asked(&mut hearken, "\ntouch a.txt\n");
     scene.kill_and_restart();
     hearken.announced("confirmation", &format!("took question {n} back"));
-    hearken.announced("session_cancelled", "not by you");
+    hearken.announced("session_cancelled", phrase!("acp.end.cancelled"));
     // Another client opens the thread again: it is heard, and its ids restart.
     let mut other = CodexClient::new(&scene);
     other.ask(

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
+
 use super::PATIENCE;
 use super::child::{Hearken, command};
 use super::codex_server::{accept, asked, leave, number_of, prepared, program};
@@ -108,7 +110,10 @@ fn tell(codex: &mut Terminal, words: &str) {
 fn the_codex_of_a_terminal_is_answered_here_and_there() {
     let scene = TerminalHome::new("");
     let mut hearken = scene.hearken("codex");
-    hearken.announced("connection", "codex isn't running");
+    hearken.announced(
+        "connection",
+        phrase!("cause.socket.program", program = "codex"),
+    );
     let mut codex = scene.codex();
     // It may come before the terminal's own conversation.
     hearken.announced("connection", "open there.");
@@ -144,7 +149,7 @@ fn the_codex_of_a_terminal_is_answered_here_and_there() {
     let source = format!("codex:unix:{}", scene.socket().display());
     let mut late = scene.hearken(&source);
     let m = number_of(&late.announced("confirmation", "\ntouch c.txt\n"));
-    late.announced("connection", "1 conversation is open there.");
+    late.announced("connection", phrase!("codex.attached", n = 1));
     late.say(&format!("n {m}"));
     late.announced("reply", "Rejecting");
     hearken.announced(
@@ -166,7 +171,14 @@ fn what_codexs_reviewer_refuses_is_said_and_the_person_can_overrule_it() {
     let mut hearken = scene.hearken("codex");
     hearken.announced("connection", "open there.");
     tell(&mut codex, "ask: touch danger.txt");
-    let refused = hearken.announced("connection", "Codex's reviewer refused: touch danger.txt");
+    let refused = hearken.announced(
+        "connection",
+        phrase!(
+            "oversight.reviewer.refused",
+            agent = "Codex",
+            title = "touch danger.txt"
+        ),
+    );
     let words = refused["text"].as_str().unwrap();
     assert!(
         words.ends_with("Its reason: Nobody asked for danger."),
@@ -174,16 +186,13 @@ fn what_codexs_reviewer_refuses_is_said_and_the_person_can_overrule_it() {
     );
     let question = hearken.announced("confirmation", "touch danger.txt. If accepted");
     let text = question["text"].as_str().unwrap();
-    assert!(text.contains("High risk."), "{text}");
+    assert!(phrase!("question.risk.high").is_in(&text), "{text}");
     let n = text.split("uestion ").nth(1).unwrap();
     let n = n.split([' ', '.']).next().unwrap().to_owned();
     hearken.announced("session_completed", "Finished");
     assert!(!scene.has("danger.txt"));
     accept(&mut hearken, &n);
-    hearken.announced(
-        "connection",
-        "Codex knows. It tries again only when you write to it",
-    );
+    hearken.announced("connection", phrase!("codex.overrule.waits"));
     hearken.say("> ask: touch danger.txt");
     hearken.announced("tool_completed", "touch danger.txt");
     hearken.announced("session_completed", "Finished");

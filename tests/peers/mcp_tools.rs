@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use super::PATIENCE;
@@ -128,7 +129,7 @@ fn story(user: &ToolUser) {
     assert_eq!(said["agent"], user.heard_as);
     ends(agent);
     assert!(scene.asked().contains("Announced."), "{}", scene.asked());
-    hearken.announced("session_completed", "It has left.");
+    hearken.announced("session_completed", phrase!("mcp.leaves"));
 
     let agent = start(user, &scene, "inquire: Which port?");
     let asked = hearken.announced("clarification", "Which port?");
@@ -136,7 +137,7 @@ fn story(user: &ToolUser) {
     hearken.say(&format!("a #{number} 8080"));
     ends(agent);
     assert!(scene.asked().contains("8080"), "{}", scene.asked());
-    hearken.announced("session_completed", "It has left.");
+    hearken.announced("session_completed", phrase!("mcp.leaves"));
     hearken.leave();
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 0, "{}", seen.join("\n"));

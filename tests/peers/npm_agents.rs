@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use hearken_wording::phrase;
+
 use super::agent_home::{
     AgentHome, AgentProgram, CLAUDE, CLAUDE_BEFORE, CODEX, CODEX_BEFORE, COPILOT, COPILOT_BEFORE,
     GEMINI, GEMINI_BEFORE, OPENCODE, OPENCODE_BEFORE, OPENCODE_BY_MESSAGES, PI, PI_BEFORE, QWEN,
@@ -32,7 +34,7 @@ fn story(agent: &AgentProgram) {
     let n = asked(&mut hearken, &wants("touch a.txt"));
     assert!(!scene.has("a.txt"));
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     assert!(!scene.has("a.txt"));
     hearken.say(&format!("c {n}"));
     hearken.announced("tool_completed", "touch a.txt");
@@ -55,7 +57,10 @@ fn story(agent: &AgentProgram) {
     hearken.say("> touch c.txt");
     let n = asked(&mut hearken, &wants("touch c.txt"));
     hearken.say(&format!("o {n} 1"));
-    hearken.announced("reply", "to confirm the answer allow from now on");
+    hearken.announced(
+        "reply",
+        phrase!("reply.second_step.other.*", answer = "allow from now on"),
+    );
     hearken.say(&format!("c {n}"));
     hearken.announced("session_completed", "Finished");
     assert!(scene.has("c.txt"));
@@ -70,13 +75,16 @@ fn story(agent: &AgentProgram) {
     hearken.say(&format!("> {} {}", agent.other, file.display()));
     let n = asked(&mut hearken, "e.txt");
     hearken.say("stop");
-    hearken.announced("reply", "once more");
+    hearken.announced("reply", phrase!("stop_turn.first.*"));
     hearken.say("stop");
     hearken.announced(
         "confirmation",
         &format!("Question {n} is cancelled by your stop."),
     );
-    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.announced(
+        "session_cancelled",
+        phrase!("session.cancelled.*", by = "user"),
+    );
     assert!(!scene.has("e.txt"));
 
     // Stopped while it writes: what was typed meanwhile is then sent.
@@ -85,9 +93,12 @@ fn story(agent: &AgentProgram) {
     hearken.say("> say hello");
     hearken.announced("reply", "It waits");
     hearken.say("stop");
-    hearken.announced("reply", "once more");
+    hearken.announced("reply", phrase!("stop_turn.first.*"));
     hearken.say("stop");
-    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.announced(
+        "session_cancelled",
+        phrase!("session.cancelled.*", by = "user"),
+    );
     hearken.announced("output", "It has two sentences.");
     hearken.announced("session_completed", "Finished");
     hearken.leave();
@@ -101,7 +112,7 @@ fn story(agent: &AgentProgram) {
 
     // Another day: it continues where it was, and reads nothing of it aloud again.
     let mut hearken = scene.start(agent, &["--continue", "--prompt", "say hello"]);
-    hearken.announced("connection", "It goes on with an earlier conversation");
+    hearken.announced("connection", phrase!("acp.earlier.open"));
     hearken.announced("session_started", "started");
     assert_eq!(
         (count(&hearken, "output"), count(&hearken, "tool_invoked")),
@@ -134,7 +145,7 @@ fn in_short(agent: &AgentProgram) {
     let n = asked(&mut hearken, &wants("touch a.txt"));
     assert!(!scene.has("a.txt"));
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
     hearken.announced("tool_completed", "touch a.txt");
     hearken.announced("session_completed", "Finished");
@@ -143,8 +154,11 @@ fn in_short(agent: &AgentProgram) {
     hearken.say(&format!("> {urge}touch b.txt"));
     let n = asked(&mut hearken, &wants("touch b.txt"));
     hearken.say(&format!("n {n} rather not there"));
-    hearken.announced("reply", "Your reason: rather not there.");
-    hearken.announced("connection", "Your reason is sent as your next prompt");
+    hearken.announced(
+        "reply",
+        phrase!("reply.rejecting.*", reason = "rather not there"),
+    );
+    hearken.announced("connection", phrase!("acp.reason_follows"));
     hearken.announced("output", "It has two sentences.");
     hearken.announced("session_completed", "Finished");
     assert!(scene.asked().contains("rather not there"));
@@ -162,12 +176,18 @@ fn in_short(agent: &AgentProgram) {
     stop(&mut hearken);
     let stopped = hearken.announced("tool_completed", "");
     assert_eq!(stopped["text"], "Stopped: env sleep 20");
-    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.announced(
+        "session_cancelled",
+        phrase!("session.cancelled.*", by = "user"),
+    );
 
     hearken.say("> wait now");
     hearken.announced("output", "Sentence 2 stands here.");
     stop(&mut hearken);
-    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.announced(
+        "session_cancelled",
+        phrase!("session.cancelled.*", by = "user"),
+    );
     hearken.leave();
     assert_eq!(hearken.exit().0, 0);
     shows_all(agent.title, &agent.version(), &ALL_SHOWN);
@@ -182,7 +202,7 @@ fn accept(hearken: &mut Hearken, words: &str) {
         if reply["text"].as_str().unwrap().contains("to confirm") {
             return hearken.say(&format!("c {n}"));
         }
-        let asked_again = |line: &&String| line.contains("takes the place of question");
+        let asked_again = |line: &&String| phrase!("question.changed").is_in(&line);
         let again = hearken.seen().iter().rfind(asked_again).unwrap();
         let again = number(&serde_json::from_str(again).unwrap());
         assert_ne!(again, n, "{reply}");
@@ -201,7 +221,7 @@ fn fails(hearken: &mut Hearken, agent: &AgentProgram) {
 
 fn stop(hearken: &mut Hearken) {
     hearken.say("stop");
-    hearken.announced("reply", "once more");
+    hearken.announced("reply", phrase!("stop_turn.first.*"));
     hearken.say("stop");
 }
 
@@ -215,8 +235,8 @@ fn killed(agent: &AgentProgram) {
     for child in children(hearken.id()) {
         kill(child);
     }
-    hearken.announced("session_errored", "The agent ended before it was done.");
-    hearken.announced("connection", "1 prompt was never sent");
+    hearken.announced("session_errored", phrase!("acp.end.gone"));
+    hearken.announced("connection", phrase!("prompt.unsent", n = 1));
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 1, "{}", seen.join("\n"));
 }
@@ -360,17 +380,20 @@ const CODEX_WITHOUT_ACCOUNT: AgentProgram = AgentProgram {
 fn codex_is_signed_in_to_by_a_way_that_works_after_one_that_does_not() {
     let scene = AgentHome::new(&CODEX_WITHOUT_ACCOUNT);
     let mut hearken = scene.start(&CODEX_WITHOUT_ACCOUNT, &[]);
-    hearken.announced("clarification", "The agent wants you to sign in. How?");
+    hearken.announced("clarification", phrase!("acp.sign_in.how"));
     hearken.say("o 1 2");
-    hearken.announced("connection", "Signing in by Use CODEX_API_KEY did not work");
-    hearken.announced("clarification", "The agent wants you to sign in. How?");
+    hearken.announced(
+        "connection",
+        phrase!("acp.sign_in.failed", name = "Use CODEX_API_KEY"),
+    );
+    hearken.announced("clarification", phrase!("acp.sign_in.how"));
     hearken.say("o 2 3");
-    hearken.announced("connection", "You are signed in.");
+    hearken.announced("connection", phrase!("acp.sign_in.done"));
     hearken.announced(
         "connection",
         "Mode Read Only: Codex asks before it changes anything.",
     );
-    hearken.announced("connection", "The agent is ready.");
+    hearken.announced("connection", phrase!("acp.ready"));
     hearken.leave();
     assert_eq!(hearken.exit().0, 0);
 }
@@ -380,13 +403,20 @@ fn the_mode_of_qwen_code_is_changed_in_two_steps_and_its_commands_are_read() {
     let scene = AgentHome::new(&QWEN);
     let mut hearken = scene.start(&QWEN, &[]);
     hearken.announced("connection", QWEN.starts);
-    hearken.announced("connection", "The agent is ready.");
+    hearken.announced("connection", phrase!("acp.ready"));
     hearken.say("set mode");
-    hearken.announced("clarification", "Mode is Default. Change it to what?");
+    hearken.announced(
+        "clarification",
+        phrase!("acp.set.what", name = "Mode", value = "Default"),
+    );
     hearken.say("o 1 4");
     hearken.announced(
         "clarification",
-        "Careful: you will then be asked less. Mode Auto: Qwen Code decides most things itself.",
+        phrase!(
+            "acp.set.sure.loosened",
+            value = "Auto",
+            who = "Qwen Code decides most things itself."
+        ),
     );
     hearken.say("y 2");
     hearken.announced("connection", "Mode: Auto.");
@@ -500,7 +530,7 @@ fn without_asking(agent: &AgentProgram) {
     hearken.say("> touch a.txt");
     hearken.announced("tool_completed", "touch a.txt");
     hearken.wait("that it does not ask", |line| {
-        line.contains("pi ACP adapter changes files without asking you.")
+        phrase!("oversight.unasked.*", agent = "pi ACP adapter").is_in(&line)
     });
     hearken.announced("session_completed", "Finished");
     assert!(scene.has("a.txt"));
@@ -513,12 +543,18 @@ fn without_asking(agent: &AgentProgram) {
     stop(&mut hearken);
     let stopped = hearken.announced("tool_completed", "");
     assert_eq!(stopped["text"], "Stopped: env sleep 20");
-    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.announced(
+        "session_cancelled",
+        phrase!("session.cancelled.*", by = "user"),
+    );
 
     hearken.say("> wait now");
     hearken.announced("output", "Sentence 2 stands here.");
     stop(&mut hearken);
-    hearken.announced("session_cancelled", "Cancelled by user");
+    hearken.announced(
+        "session_cancelled",
+        phrase!("session.cancelled.*", by = "user"),
+    );
     hearken.leave();
     assert_eq!(count(&hearken, "confirmation"), 0);
     assert_eq!(hearken.exit().0, 0);

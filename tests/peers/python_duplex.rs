@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use super::PATIENCE;
@@ -28,7 +29,7 @@ fn story(source: &[&str], report: &str) -> Vec<Value> {
     let mut arguments = vec!["watch", "--face", "json", "--voice", "none"];
     arguments.extend(source);
     let mut hearken = Hearken::start(&arguments);
-    hearken.announced("connection", "at most 3 messages a second, not 50");
+    hearken.announced("connection", phrase!("terms.rate", honored = 3, asked = 50));
     hearken.announced("session_started", "Session started.");
     hearken.announced("confirmation", "Transfer");
     hearken.say("y 1");

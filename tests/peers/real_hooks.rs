@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use hearken_wording::phrase;
+
 use super::agent_home::{
     AgentHome, AgentProgram, CODEX, COPILOT, GEMINI, NEWEST, QWEN, codex_settings, installed, kill,
     write,
@@ -231,7 +233,7 @@ fn story(program: &HookedProgram) {
     let stage = HooksStage { program, scene };
     let said = stage.hooks("install");
     assert!(
-        said.contains("shows no question of its own") || said.contains("It shows no question"),
+        said.contains("shows no question of its own") || phrase!("hooks.in.codex").is_in(&said),
         "{said}"
     );
     let mut hearken = stage.hearken("");
@@ -240,10 +242,7 @@ fn story(program: &HookedProgram) {
     // Allowed: its own terminal asks nothing meanwhile.
     stage.tell(&mut terminal, "touch a.txt");
     hearken.announced("session_started", "started");
-    hearken.announced(
-        "connection",
-        "shows no question in its own terminal while one is open here",
-    );
+    hearken.announced("connection", phrase!("hooks.only_here"));
     let n = asked(&mut hearken, "\ntouch a.txt\n");
     terminal.let_pass(Duration::from_secs(2));
     assert!(
@@ -262,7 +261,10 @@ fn story(program: &HookedProgram) {
     stage.tell(&mut terminal, "touch b.txt");
     let n = asked(&mut hearken, "\ntouch b.txt\n");
     hearken.say(&format!("n {n} rather not there"));
-    hearken.announced("reply", "Your reason: rather not there.");
+    hearken.announced(
+        "reply",
+        phrase!("reply.rejecting.*", reason = "rather not there"),
+    );
     hearken.wait("the end of the turn", |line| {
         line.contains(r#""kind":"session_completed""#)
             || line.contains(r#""kind":"session_cancelled""#)
@@ -282,7 +284,7 @@ fn story(program: &HookedProgram) {
     stage.tell(&mut terminal, "touch c.txt");
     let n = asked(&mut hearken, "\ntouch c.txt\n");
     hearken.say(&format!("o {n} 1"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
     hearken.announced("connection", "asks in its own terminal now.");
     terminal.wait(program.dialog);
@@ -343,10 +345,7 @@ fn gemini_is_heard_and_its_calls_are_rejected_or_left_to_its_terminal() {
     let scene = AgentHome::new(&program.agent);
     let stage = HooksStage { program, scene };
     let said = stage.hooks("install");
-    assert!(
-        said.contains("Gemini's hooks can't allow anything"),
-        "{said}"
-    );
+    assert!(phrase!("hooks.in.gemini").is_in(&said), "{said}");
 
     // It asks in its own terminal alone, and hearken says so.
     let mut hearken = stage.hearken("");
@@ -355,7 +354,7 @@ fn gemini_is_heard_and_its_calls_are_rejected_or_left_to_its_terminal() {
     hearken.announced("session_started", "started");
     hearken.announced(
         "clarification",
-        "It wants to run `touch a.txt`. Answer it in its own terminal.",
+        phrase!("claude.question", words = "It wants to run `touch a.txt`."),
     );
     terminal.wait(program.dialog);
     assert!(!stage.scene.has("a.txt"));
@@ -370,7 +369,7 @@ fn gemini_is_heard_and_its_calls_are_rejected_or_left_to_its_terminal() {
     // Where it waits, a call is rejected with a reason before its terminal asks.
     let mut hearken = stage.hearken("[links]\ngemini_waits = true\n");
     stage.tell(&mut terminal, "touch b.txt");
-    hearken.announced("connection", "Here you can only reject it.");
+    hearken.announced("connection", phrase!("hooks.waits"));
     let n = asked(&mut hearken, "\ntouch b.txt\n");
     terminal.let_pass(Duration::from_secs(2));
     assert!(
@@ -380,7 +379,10 @@ fn gemini_is_heard_and_its_calls_are_rejected_or_left_to_its_terminal() {
     );
     hearken.say(&format!("y {n}"));
     hearken.say(&format!("n {n} rather not there"));
-    hearken.announced("reply", "Your reason: rather not there.");
+    hearken.announced(
+        "reply",
+        phrase!("reply.rejecting.*", reason = "rather not there"),
+    );
     hearken.announced("session_completed", "Finished");
     assert!(!stage.scene.has("b.txt"));
     assert!(stage.scene.asked().contains("rather not there"));
@@ -389,7 +391,7 @@ fn gemini_is_heard_and_its_calls_are_rejected_or_left_to_its_terminal() {
     stage.tell(&mut terminal, "fail");
     let n = asked(&mut hearken, "exit 3");
     hearken.say(&format!("o {n} 1"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
     hearken.announced("connection", "Gemini CLI goes on");
     terminal.wait(program.dialog);

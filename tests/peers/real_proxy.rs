@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use super::agent_home::{AgentHome, OPENCODE, asked};
@@ -122,7 +123,7 @@ fn opencode_below_an_editor_is_allowed_from_a_terminal_and_in_the_editor() {
     assert!(!editor.scene.has("a.txt"));
     std::thread::sleep(Duration::from_millis(1200));
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "to confirm");
+    hearken.announced("reply", phrase!("reply.second_step.*"));
     hearken.say(&format!("c {n}"));
     let withdrawn = editor.until(|it| it["method"] == "$/cancel_request");
     assert_eq!(withdrawn["params"]["requestId"], request["id"]);

@@ -130,23 +130,36 @@ impl PhrasePattern {
 
     /// Returns whether it stands anywhere in a text.
     pub fn is_in(&self, text: &str) -> bool {
-        let anywhere = self.anywhere.get_or_init(|| self.expression("", ""));
+        let anywhere = self.anywhere.get_or_init(|| {
+            let texts = self.texts.iter().map(|text| self.without_any_end(text));
+            self.expression("", &texts.collect::<Vec<_>>(), "")
+        });
         anywhere.is_match(text)
     }
 
     /// Returns whether a text is this and nothing else.
     pub fn is_all_of(&self, text: &str) -> bool {
-        self.expression(r"\A(?:", r")\z").is_match(text)
+        self.expression(r"\A(?:", &self.texts, r")\z")
+            .is_match(text)
     }
 
-    fn expression(&self, before: &str, after: &str) -> Regex {
+    fn expression(&self, before: &str, texts: &[String], after: &str) -> Regex {
         let expressed = |text: &String| match self.is_literal {
             true => regex::escape(text),
             false => self.expressed(text, false).0,
         };
-        let inner: Vec<String> = self.texts.iter().map(expressed).collect();
+        let inner: Vec<String> = texts.iter().map(expressed).collect();
         let inner = inner.join("|");
         Regex::new(&format!("{before}{inner}{after}")).unwrap()
+    }
+
+    /// Returns a phrase without a last argument that may be anything: it may stand in the next line.
+    fn without_any_end(&self, text: &str) -> String {
+        let end = text.rsplit_once(" {").filter(|(_, end)| {
+            let name = end.strip_suffix('}');
+            name.is_some_and(|name| self.fact(name).is_none() && !name.contains(['}', '#', '=']))
+        });
+        end.map_or(text, |(words, _)| words).to_owned()
     }
 
     fn fact(&self, name: &str) -> Option<&str> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_nats::{ConnectOptions, HeaderMap};
+use hearken_wording::phrase;
 use nkeys::KeyPair;
 use serde_json::{Value, json};
 
@@ -108,7 +109,10 @@ fn the_pages_server_lets_its_people_prompt_and_answer_agents_that_speak_nats() {
         let url = space.server.url().replace("://", "://pi:s3cret@");
         let mut pi = agent_at(&url, "pi", "build", &[]);
         let mut anna = watch(space, keys, &[]);
-        anna.announced("connection", "1 agent on NATS: pi build.");
+        anna.announced(
+            "connection",
+            phrase!("synadia.there", n = 1, names = "pi build"),
+        );
         anna.say("> ask");
         anna.announced("clarification", "Deploy to production");
         anna.say("a staging");
@@ -123,17 +127,17 @@ fn the_pages_server_lets_its_people_answer_its_machines() {
     guarded(|space, keys| {
         let mut anna = watch(space, keys, &[]);
         space.start("email");
-        anna.announced("confirmation", "Question 1");
+        anna.announced("confirmation", phrase!("question.head", n = 1));
         anna.say("y 1");
-        anna.announced("reply", "to confirm");
+        anna.announced("reply", phrase!("reply.second_step.*"));
         anna.say("c 1");
         anna.announced("session_completed", "Finished");
         anna.leave();
         assert_eq!(anna.exit().0, 0);
         space.start("email");
         let mut anna = watch(space, keys, &[]);
-        anna.announced("connection", "While you were away");
-        anna.announced("confirmation", "Question 1");
+        anna.announced("connection", phrase!("away.missed"));
+        anna.announced("confirmation", phrase!("question.head", n = 1));
     });
 }
 
@@ -231,7 +235,7 @@ fn nobody_without_a_key_is_admitted_and_no_key_is_written() {
         assert!(
             lines
                 .iter()
-                .any(|line| line.contains("admits only those who prove")),
+                .any(|line| phrase!("cause.broker.wants").is_in(&line)),
             "{lines:?}"
         );
 
@@ -325,7 +329,7 @@ fn an_event_of_ten_megabytes_is_refused_and_what_follows_is_heard() {
                 .unwrap();
             client.flush().await.unwrap();
         });
-        anna.announced("connection", "under another's name left out");
+        anna.announced("connection", phrase!("fleet.forged"));
         space.start("tool");
         anna.announced("session_completed", "Finished");
         let seen = anna.seen().join("\n");

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
 use futures_util::StreamExt as _;
+use hearken_wording::phrase;
 use serde_json::Value;
 
 use super::nats_server::{Space, bridge, with};
@@ -20,13 +21,13 @@ fn an_answer_to_a_bridge_that_was_killed_reports_that_its_machine_is_away() {
     with(|space| {
         let mut anna = space.watch("anna");
         space.start("email");
-        anna.announced("confirmation", "Question 1");
+        anna.announced("confirmation", phrase!("question.head", n = 1));
         space.bridge.kill();
         anna.say("n 1");
-        anna.announced("reply", "its machine is away");
+        anna.announced("reply", phrase!("bridge.why.away"));
         assert_eq!(space.producer.replies().len(), 0);
         space.bridge = bridge(&space.server, &space.agent, &[]);
-        anna.announced("confirmation", "no longer knows it");
+        anna.announced("confirmation", phrase!("question.closed.forgotten"));
         assert_eq!(space.producer.replies().len(), 0);
     });
 }
@@ -119,7 +120,7 @@ fn every_event_arrives_once_however_often_the_server_dies() {
             // A bridge that is away for longer than its bound lasts would leave events out, and say so.
             space
                 .bridge
-                .wait("server", |line| line.contains("can be reached"));
+                .wait("server", |line| phrase!("bridge.broker.up").is_in(&line));
             for run in [before, meanwhile] {
                 space.finish(run);
             }

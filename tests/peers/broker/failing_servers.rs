@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
 use hearken::producer::Retention;
+use hearken_wording::phrase;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -83,9 +84,9 @@ pub(super) fn line(bridge: &mut Hearken, words: &str) -> String {
 
 /// Rejects question 1 as a person, and asserts that its agent was told so once.
 fn assert_rejected(space: &Space, person: &mut Hearken) {
-    person.announced("confirmation", "Question 1");
+    person.announced("confirmation", phrase!("question.head", n = 1));
     person.say("n 1");
-    person.announced("output", "You rejected");
+    person.announced("output", phrase!("output.after_rejection"));
     assert_eq!(space.producer.replies().len(), 1);
 }
 
@@ -237,13 +238,13 @@ fn a_deleted_stream_is_reported_at_both_ends_and_made_again() {
         let more = ["--config", settings.to_str().unwrap()];
         let mut anna = super::nats_server::watch_by(&space.server, &more);
         space.start("email");
-        anna.announced("confirmation", "Question 1");
+        anna.announced("confirmation", phrase!("question.head", n = 1));
         let url = space.server.url();
         space.runtime.block_on(async {
             let context = jetstream::new(async_nats::connect(&url).await.unwrap());
             context.delete_stream("AAEP_main").await.unwrap();
         });
-        anna.announced("connection", "what it stored for this space was deleted");
+        anna.announced("connection", phrase!("cause.broker.stream_gone"));
         space.start("question");
         let words = "The NATS server stores nothing: what it stored for this space was deleted";
         line(&mut space.bridge, words);
@@ -252,7 +253,7 @@ fn a_deleted_stream_is_reported_at_both_ends_and_made_again() {
         // The snapshots have both, whatever was stored.
         anna.announced("confirmation", "Question 2");
         anna.say("n 1");
-        anna.announced("output", "You rejected");
+        anna.announced("output", phrase!("output.after_rejection"));
         assert_eq!(space.producer.replies().len(), 1);
     });
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::{self, consumer};
+use hearken_wording::phrase;
 use tokio::runtime::Runtime;
 
 use crate::child::{Hearken, command};
@@ -154,7 +155,7 @@ fn a_person_follows_a_fleet_that_publishes_as_fast_as_it_can() {
     let started = std::cell::Cell::new(0);
     let line = anna.wait("every agent", |line| {
         started.set(started.get() + usize::from(line.contains("\"session_started\"")));
-        started.get() == agents || line.contains("agents work. From here on")
+        started.get() == agents || phrase!("fleet.many.*").is_in(&line)
     });
     let time = joining.elapsed();
     println!(

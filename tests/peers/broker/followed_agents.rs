@@ -6,6 +6,7 @@ use async_nats::jetstream;
 use async_nats::jetstream::consumer::pull::Config;
 
 use hearken::demo::{DemoSettings, ServedDemo, serve};
+use hearken_wording::phrase;
 
 use super::dying_bridges::{recorded, settled};
 use super::nats_server::{Space, bridge, with};
@@ -97,7 +98,7 @@ fn above_twenty_sessions_the_server_delivers_questions_of_all_and_the_rest_of_a_
         let run = space.start("answer");
         space.finish(run);
         let second = many(space);
-        anna.announced("hint", "agents work. From here on");
+        anna.announced("hint", phrase!("fleet.many.*"));
         let asked = ["aaep.v1.main.*.*.*.ask", "aaep.v1.main.*.*.*.life"];
         until_delivered(space, "anna", &asked);
         anna.announced("confirmation", &format!("Question {}", 2 * ASKING));
@@ -133,7 +134,7 @@ fn above_twenty_sessions_the_server_delivers_questions_of_all_and_the_rest_of_a_
 
         // Once few work, everything is delivered.
         space.runtime.block_on(second.agent.stop());
-        anna.announced("hint", "Everything is announced again.");
+        anna.announced("hint", phrase!("fleet.few"));
         until_delivered(space, "anna", &["aaep.v1.main.>"]);
         anna.leave();
     });
@@ -144,13 +145,13 @@ fn what_was_missed_while_many_worked_is_delivered_as_it_was_followed() {
     with(|space| {
         let mut anna = space.watch("anna");
         let _second = many(space);
-        anna.announced("hint", "agents work. From here on");
+        anna.announced("hint", phrase!("fleet.many.*"));
         anna.kill();
         let run = space.start("answer");
         space.finish(run);
         let mut anna = space.watch("anna");
-        anna.announced("hint", "agents work. From here on");
-        anna.announced("connection", "While you were away");
+        anna.announced("hint", phrase!("fleet.many.*"));
+        anna.announced("connection", phrase!("away.missed"));
         let asked = ["aaep.v1.main.*.*.*.ask", "aaep.v1.main.*.*.*.life"];
         until_delivered(space, "anna", &asked);
         anna.leave();

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use async_nats::jetstream;
 use async_nats::jetstream::stream::{Config, DiscardPolicy};
+use hearken_wording::phrase;
 use serde_json::json;
 
 use crate::program;
@@ -57,13 +58,10 @@ fn story(space: &mut Space, why: &str, make_room: impl FnOnce(&NatsServer)) {
     }
     let words = format!("The NATS server stores nothing: {why}");
     line(&mut space.bridge, &words);
-    anna.announced(
-        "connection",
-        "What build-3 reports is not stored by the NATS server",
-    );
+    anna.announced("connection", phrase!("fleet.unstored", host = "build-3"));
     // Nothing is stored, and the question is asked and answered all the same.
     space.start("email");
-    anna.announced("confirmation", "Question 1");
+    anna.announced("confirmation", phrase!("question.head", n = 1));
     anna.say("n 1");
     anna.announced("reply", "Rejecting");
     let until = std::time::Instant::now() + crate::PATIENCE;
@@ -72,7 +70,7 @@ fn story(space: &mut Space, why: &str, make_room: impl FnOnce(&NatsServer)) {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     make_room(&space.server);
-    anna.announced("connection", "What build-3 reports is stored again.");
+    anna.announced("connection", phrase!("fleet.stored", host = "build-3"));
     // Of what was missed while the server was away, the person hears the counts.
     let steps = || {
         let all = recorded(&recording).into_iter();

@@ -1,5 +1,7 @@
 //! What somebody missed while they were away.
 
+use hearken_wording::phrase;
+
 use super::nats_server::with;
 
 #[test]
@@ -10,9 +12,9 @@ fn who_was_away_hears_the_counts_first_and_the_open_question_in_full() {
         assert_eq!(anna.exit().0, 0);
         space.start("email");
         let mut ben = space.watch("ben");
-        ben.announced("confirmation", "Question 1");
+        ben.announced("confirmation", phrase!("question.head", n = 1));
         let mut anna = space.watch("anna");
-        anna.announced("connection", "While you were away");
-        anna.announced("confirmation", "Question 1");
+        anna.announced("connection", phrase!("away.missed"));
+        anna.announced("confirmation", phrase!("question.head", n = 1));
     });
 }

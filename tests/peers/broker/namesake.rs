@@ -1,5 +1,7 @@
 //! Two bridges with one name.
 
+use hearken_wording::phrase;
+
 use crate::child::{Hearken, command};
 
 use super::failing_servers::line;
@@ -17,9 +19,9 @@ fn a_second_bridge_of_a_name_refuses_to_start_and_the_first_goes_on() {
         assert!(lines.iter().any(|line| line.contains(words)), "{lines:?}");
         let mut anna = space.watch("anna");
         space.start("email");
-        anna.announced("confirmation", "Question 1");
+        anna.announced("confirmation", phrase!("question.head", n = 1));
         anna.say("n 1");
-        anna.announced("output", "You rejected");
+        anna.announced("output", phrase!("output.after_rejection"));
         assert_eq!(space.producer.replies().len(), 1);
     });
 }
@@ -38,7 +40,8 @@ fn of_two_bridges_of_a_name_that_start_at_the_same_time_one_stays() {
         for bridge in &mut both {
             // A bridge that finds the other before it begins never comes up.
             bridge.wait("an outcome", |line| {
-                line.contains("can be reached") || line.contains("already publishes as build-3")
+                phrase!("bridge.broker.up").is_in(&line)
+                    || phrase!("cause.broker.twin", host = "build-3").is_in(&line)
             });
         }
         // By then the one has seen the other, and the other has looked again.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
 use serde_json::{Value, json};
 
 use crate::agent_home::{AgentHome, OPENCODE, children};
@@ -91,7 +92,7 @@ impl OtherMachine {
     fn bridge(&self, call: &Command) -> Hearken {
         let mut call = self.there(call);
         let mut bridge = Hearken::spawn(&mut call);
-        bridge.wait("server", |line| line.contains("can be reached"));
+        bridge.wait("server", |line| phrase!("bridge.broker.up").is_in(&line));
         bridge
     }
 

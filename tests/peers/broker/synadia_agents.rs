@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use hearken_wording::phrase;
+
 use crate::child::{Hearken, command};
 use crate::program;
 
@@ -57,7 +59,10 @@ fn agents_are_found_prompted_heard_and_answered_on_a_server_that_stores_nothing(
     anna.announced("output", "Then staging, please.");
     anna.announced("session_completed", "Finished");
     anna.say("> #2 wrapped");
-    anna.announced("connection", "1 file that can't be read here: plan.png.");
+    anna.announced(
+        "connection",
+        phrase!("synadia.files", n = 1, names = "plan.png"),
+    );
     anna.announced("output", "Here it is.");
     no_failure(&anna);
 }
@@ -67,7 +72,7 @@ fn errors_of_an_agent_are_heard_in_its_words() {
     let server = NatsServer::without_streams();
     let _pi = agent(&server, "pi", "build", &[]);
     let mut anna = follow(&server, "anna");
-    anna.announced("connection", "1 agent on NATS");
+    anna.announced("connection", phrase!("synadia.there", n = 1));
     anna.say("> fail");
     let failed = anna.announced("session_errored", "handler error (500)");
     assert!(!failed.to_string().contains("secret"), "{failed}");
@@ -80,13 +85,16 @@ fn an_answer_that_comes_too_late_is_known_to_reach_nobody() {
     let server = NatsServer::without_streams();
     let mut pi = agent(&server, "pi", "build", &[]);
     let mut anna = follow(&server, "anna");
-    anna.announced("connection", "1 agent on NATS");
+    anna.announced("connection", phrase!("synadia.there", n = 1));
     anna.say("> ask-shortly 0.2");
     anna.announced("clarification", "Still there?");
     pi.wait("end of the question", |line| line == "timeout");
     anna.say("a yes");
-    anna.announced("reply", "the agent no longer waits for it");
-    anna.announced("clarification", "took question 1 back");
+    anna.announced("reply", phrase!("synadia.why.nobody_waits"));
+    anna.announced(
+        "clarification",
+        phrase!("question.closed.taken_back", n = 1),
+    );
 }
 
 /// The limit is a minute, and passes in real time.
@@ -95,22 +103,22 @@ fn an_agent_that_gives_no_sign_of_life_is_reported_and_left() {
     let server = NatsServer::without_streams();
     let _pi = agent(&server, "pi", "build", &["--quiet"]);
     let mut anna = follow(&server, "anna");
-    anna.announced("connection", "1 agent on NATS");
+    anna.announced("connection", phrase!("synadia.there", n = 1));
     anna.say("> silent");
     anna.announced("session_started", "pi build");
     let began = Instant::now();
     // Half of the minute passes with something else, because no wait may last longer than a minute.
     let mut other = agent(&server, "codex", "docs", &["--interval", "30"]);
-    anna.announced("connection", "codex docs is there now.");
+    anna.announced("connection", phrase!("synadia.new", names = "codex docs"));
     anna.say("> #2 ask-shortly 20");
     other.wait("end of the question", |line| line == "timeout");
-    anna.announced("connection", "For a minute pi build has sent nothing");
+    anna.announced("connection", phrase!("synadia.silent", agent = "pi build"));
     let took = began.elapsed();
     assert!(took > Duration::from_secs(59), "after {took:?}");
     anna.say("stop 1");
     anna.announced("reply", "can't be stopped from here");
     anna.say("stop 1");
-    anna.announced("session_cancelled", "The agent may still be at work.");
+    anna.announced("session_cancelled", phrase!("stop_turn.left"));
 }
 
 #[test]
@@ -118,20 +126,20 @@ fn a_person_leaves_an_agent_and_one_that_is_killed_goes_away() {
     let server = NatsServer::without_streams();
     let mut pi = agent(&server, "pi", "build", &["--interval", "1"]);
     let mut anna = follow(&server, "anna");
-    anna.announced("connection", "1 agent on NATS");
+    anna.announced("connection", phrase!("synadia.there", n = 1));
     anna.say("> silent");
     anna.announced("session_started", "pi build");
     anna.say("stop");
     anna.announced("reply", "can't be stopped from here");
     anna.say("stop");
-    anna.announced("session_cancelled", "The agent may still be at work.");
+    anna.announced("session_cancelled", phrase!("stop_turn.left"));
     let killed = Instant::now();
     pi.kill();
-    anna.announced("connection", "pi build gives no sign of life.");
+    anna.announced("connection", phrase!("synadia.away", names = "pi build"));
     let took = killed.elapsed();
     assert!(took > Duration::from_millis(1500), "after {took:?}");
     anna.say("> hello");
-    anna.announced("connection", "nobody takes prompts there any more");
+    anna.announced("connection", phrase!("synadia.why.nobody"));
     let _again = agent(&server, "pi", "build", &["--interval", "1"]);
     anna.announced("connection", "pi build is back.");
 }
@@ -143,9 +151,12 @@ fn a_server_with_bridges_and_agents_is_followed_as_both() {
     super::nats_server::with(|space| {
         let mut anna = space.watch("anna");
         let _pi = agent(&space.server, "pi", "build", &[]);
-        anna.announced("connection", "1 agent on NATS: pi build.");
+        anna.announced(
+            "connection",
+            phrase!("synadia.there", n = 1, names = "pi build"),
+        );
         space.start("email");
-        anna.announced("confirmation", "Question 1");
+        anna.announced("confirmation", phrase!("question.head", n = 1));
         no_failure(&anna);
     });
 }
@@ -167,7 +178,7 @@ fn a_space_that_comes_later_is_followed_without_a_word_about_its_absence() {
     runtime.block_on(demo.producer().until_subscribed(1));
     let _entered = runtime.enter();
     let _run = demo.agents().start("email").unwrap();
-    anna.announced("confirmation", "Question 1");
+    anna.announced("confirmation", phrase!("question.head", n = 1));
     no_failure(&anna);
 }
 
@@ -179,7 +190,10 @@ fn agents_alone_are_followed_at_their_own_address() {
     let mut anna = Hearken::spawn(call.arg(settings(&server, "anna")));
     anna.announced("connection", "Connected");
     let _pi = agent(&server, "pi", "build", &["--interval", "1"]);
-    anna.announced("connection", "1 agent on NATS: pi build.");
+    anna.announced(
+        "connection",
+        phrase!("synadia.there", n = 1, names = "pi build"),
+    );
     anna.say("> say Hello.");
     anna.announced("output", "Hello.");
 }

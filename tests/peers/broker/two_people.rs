@@ -1,5 +1,7 @@
 //! Two people who answer at the same time.
 
+use hearken_wording::phrase;
+
 use crate::child::Hearken;
 use crate::program;
 
@@ -11,11 +13,14 @@ fn the_first_answer_wins_and_the_others_hear_who_gave_it() {
     with(|space| {
         let (mut anna, mut ben) = (space.watch("anna"), space.watch("ben"));
         space.start("email");
-        anna.announced("confirmation", "Question 1");
-        ben.announced("confirmation", "Question 1");
+        anna.announced("confirmation", phrase!("question.head", n = 1));
+        ben.announced("confirmation", phrase!("question.head", n = 1));
         anna.say("r 1 not now");
         anna.announced("reply", "Rejecting");
-        ben.announced("confirmation", "anna rejected question 1.");
+        ben.announced(
+            "confirmation",
+            phrase!("question.closed.by.rejected", by = "anna", n = 1),
+        );
         ben.announced("session_completed", "Nothing was sent");
         assert_eq!(space.producer.replies().len(), 1);
     });
@@ -93,7 +98,10 @@ fn a_client_of_another_author_follows_and_answers() {
         ] {
             carla.wait(line, |one| one == line);
         }
-        anna.announced("confirmation", "carla rejected question 1.");
+        anna.announced(
+            "confirmation",
+            phrase!("question.closed.by.rejected", by = "carla", n = 1),
+        );
         let replies = space.producer.replies();
         assert_eq!(replies[0].message["decided_by"], "user:carla");
     });

@@ -223,7 +223,7 @@ fn keys_take_back_as_lines_do() {
     stage.wait(3000);
     stage.press('n');
     stage.outcome(Err(DeliveryFailure::Kept(Fault::Refused)));
-    stage.assert_heard("y takes it back");
+    stage.assert_heard(phrase!("reply.failed.rejected.keys"));
     stage.press('n');
     stage.assert_heard(phrase!("reply.under_way", answer = "reject"));
     stage.press('y');

@@ -36,7 +36,13 @@ fn a_rule_of_the_call_accepts_what_it_names_and_says_so() {
     let (_, body) = stage.sent.last().unwrap();
     assert_eq!(body["decision"], "accept");
     assert_eq!(body["decided_by"], "auto:mine");
-    stage.assert_heard("Your rule mine accepts question 1: Send rpl_1. What follows: It is gone");
+    stage.assert_heard(phrase!(
+        "policy.accepts",
+        rule = "mine",
+        n = 1,
+        action = "Send rpl_1.",
+        consequence = "It is gone"
+    ));
     assert_eq!(stage.bells, 0);
 }
 

@@ -287,7 +287,7 @@ fn a_question_closes_the_help_that_would_hide_it() {
     stage.wait(500);
     stage.press('y');
     assert!(stage.sent.is_empty(), "the help is open");
-    stage.assert_heard("Help is closed. Nothing was answered");
+    stage.assert_heard(phrase!("help.closed.unanswered"));
     stage.wait(700);
     stage.press('y');
     assert_eq!(stage.decision(), Some("accept"), "{:?}", stage.lines);
@@ -400,7 +400,7 @@ fn a_terminal_without_a_size_takes_no_answer_but_to_what_was_heard() {
     stage.assert_heard(phrase!("reply.second_step.keys"));
     stage.wait(500);
     stage.draw(QuestionVisibility::Blank);
-    stage.assert_heard("Not confirmed");
+    stage.assert_heard(phrase!("reply.still_open"));
     stage.press('c');
     stage.wait(500);
     for key in ['y', 'c', 'n'] {
@@ -557,5 +557,5 @@ fn a_second_step_lapses_by_either_clock_before_a_late_key() {
 fn a_paste_that_does_not_end_is_told() {
     let mut stage = Stage::new(KEYS);
     stage.strike(TerminalInput::Stalled);
-    stage.assert_heard("A paste did not end. Until you press Escape");
+    stage.assert_heard(phrase!("reply.paste_stalled"));
 }

@@ -59,7 +59,7 @@ fn of_a_run_of_tests_what_failed_is_said_and_its_lines_are_counted() {
         assert_eq!(told, words);
         assert!(told.split_whitespace().count() <= 20);
         stage.type_line("output");
-        stage.assert_heard("Output, 83 lines, of: npm test.");
+        stage.assert_heard(phrase!("reading.output", n = 83, of = "npm test."));
         stage.type_line(",");
         stage.assert_heard("not ok 81 - multiplies");
     }
@@ -83,7 +83,7 @@ fn the_same_holds_for_a_long_summary_or_message_without_an_output_beside_it() {
             "Failed: execute. 1 of 61: test adds numbers. 64 lines; output reads them."
         );
         stage.type_line("output");
-        stage.assert_heard("Output, 64 lines, of: execute.");
+        stage.assert_heard(phrase!("reading.output", n = 64, of = "execute."));
         stage.type_line(",");
         stage.assert_heard("61 tests, 1 failure");
     }
@@ -115,7 +115,7 @@ fn of_an_output_of_no_known_format_the_last_telling_lines_are_said() {
         &json!({"error_message": "word ".repeat(1000)}),
     );
     stage.type_line("output");
-    stage.assert_heard("Output, 1 line, of: execute.");
+    stage.assert_heard(phrase!("reading.output", n = 1, of = "execute."));
     assert!(
         told.starts_with("Failed: execute: word word")
             && told.contains("word… 1 line; output reads it.")
@@ -300,12 +300,12 @@ fn the_output_of_a_call_is_read_from_any_place_in_the_history() {
     stage.chunk("The tests fail, so I look. ");
     stage.type_line("find I look");
     stage.type_line("output");
-    stage.assert_heard("Output, 2 lines, of: npm test.");
+    stage.assert_heard(phrase!("reading.output", n = 2, of = "npm test."));
     // From before the first call, the last call is read.
     stage.lines.clear();
     stage.type_line("find Testing");
     stage.type_line("output");
-    stage.assert_heard("Output, 2 lines");
+    stage.assert_heard(phrase!("reading.output", n = 2));
     // Then back to the present.
     stage.lines.clear();
     stage.type_line("now");

@@ -267,7 +267,7 @@ fn a_confirmation_is_asked_in_the_persons_language_where_it_was_sent() {
             in_language("Er ist weg", "de")
         ]
     );
-    stage.assert_heard("If accepted: Er ist weg");
+    stage.assert_heard(phrase!("question.part.consequence", text = "Er ist weg"));
     let stage = asked_in(&["en-GB", "de"], kind, fields.clone());
     assert_eq!(
         languages_of(&stage),

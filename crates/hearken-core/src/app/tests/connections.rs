@@ -355,7 +355,7 @@ fn no_time_from_the_wire_is_too_long() {
     let mut stage = Stage::new(KEYS);
     stage.ask_with("rpl_1", json!({"timeout_seconds": u64::MAX}));
     stage.wait(1000);
-    stage.assert_heard("Question 1");
+    stage.assert_heard(phrase!("question.head", n = 1));
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn what_a_bound_makes_us_forget_is_told_and_counted() {
     let kept = stage.app.sessions().iter().count() as u64;
     assert_eq!(kept + forgotten, begun);
     let told = stage.lines.iter();
-    let told = told.filter(|line| line.contains("Too many sessions run at once"));
+    let told = told.filter(|line| phrase!("forgotten.sessions").is_in(&line));
     assert_eq!(told.count(), 1);
     let words = stage.app.cx.forgotten_words().unwrap();
     let counted = format!("Counted and not kept: running sessions: {forgotten}.");
@@ -567,7 +567,7 @@ fn a_source_that_ends_before_its_agents_is_told_with_their_names_and_is_no_clean
     assert_eq!(exit, Some(Exit::NoSource));
     let (told, _) = ends(&["Ann"], failed, false);
     assert!(
-        !told.contains("not done"),
+        !phrase!("link.cut_short.*").is_in(&told),
         "behind a network it may go on: {told}"
     );
 }

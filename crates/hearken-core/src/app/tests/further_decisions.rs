@@ -33,7 +33,7 @@ fn a_decision_of_the_producers_own_takes_a_number_and_the_second_step() {
     ));
     stage.wait(500);
     stage.code(KeyCode::F(5));
-    stage.assert_heard("Not confirmed");
+    stage.assert_heard(phrase!("reply.still_open"));
     stage.wait(500);
     stage.press('c');
     assert!(stage.sent.is_empty());

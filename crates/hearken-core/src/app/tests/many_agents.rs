@@ -87,7 +87,7 @@ fn above_twenty_agents_the_person_hears_questions_and_failures_of_all_and_the_re
     many.stage.assert_heard("The disk is full.");
     many.ask(5);
     many.stage.wait(1000);
-    many.stage.assert_heard("Question 1");
+    many.stage.assert_heard(phrase!("question.head", n = 1));
     // What was left unsaid is in the history.
     many.stage.type_line("find Job 3 is done");
     many.stage.assert_heard("Job 3 is done.");
@@ -115,7 +115,7 @@ fn what_became_of_a_question_is_heard_also_of_many_agents() {
     }
     many.ask(2);
     many.stage.wait(1000);
-    many.stage.assert_heard("Question 1");
+    many.stage.assert_heard(phrase!("question.head", n = 1));
     many.stage.lines.clear();
     let back = json!({"from_state": "awaiting_input", "to_state": "thinking"});
     many.event(2, "ask", "state.changed", back);
@@ -206,7 +206,7 @@ fn of_many_conversations_those_are_read_that_the_person_may_want() {
     many.stage.type_line("sessions");
     let read = many.stage.lines.concat();
     assert!(read.contains("Fox 2"), "it asks: {read}");
-    assert!(read.contains("And 20 more; fleet counts them."), "{read}");
+    assert!(phrase!("conversation.rest", n = 20).is_in(&read), "{read}");
     // Each agent still has a number.
     many.stage.lines.clear();
     many.stage.type_line("go 40");

@@ -117,7 +117,7 @@ fn a_link_that_is_lost_meanwhile_still_asks_what_has_come() {
         },
     );
     stage.assert_heard(phrase!("away.missed"));
-    stage.assert_heard("Question 1");
+    stage.assert_heard(phrase!("question.head", n = 1));
     // Afterwards, everything is announced as usual.
     stage.link(0, LinkEvent::Connecting { attempt: 2 });
     stage.link(0, LinkEvent::Connected);

@@ -65,7 +65,11 @@ fn leaving_asks_once_while_something_that_cannot_be_undone_is_at_work() {
             json!({"tool": "wipe_disk", "tool_call_id": "c1", "irreversible": true, "risk_level": "high"}),
         );
         leave(&mut stage);
-        stage.assert_heard("still at work at one: wipe disk");
+        stage.assert_heard(phrase!(
+            "leave.working",
+            source = "one",
+            tools = "wipe disk"
+        ));
         stage.assert_not_heard("Left one");
         leave(&mut stage);
         assert!(stage.app.links()[0].phase.is_over());

@@ -64,7 +64,7 @@ fn a_command_is_completed_in_a_prompt_and_said_with_what_it_does() {
     assert!(stage.prompts(0).is_empty());
     stage.code(KeyCode::Enter);
     assert_eq!(stage.prompts(0)[0].1, "/research x");
-    stage.assert_not_heard("offers no command");
+    stage.assert_not_heard(phrase!("commands.unknown"));
     // In a search or an answer, Tab completes nothing.
     stage.press('/');
     typed(&mut stage, "/re");
@@ -94,7 +94,7 @@ fn commands_are_read_in_lines_and_one_that_is_not_offered_is_sent_and_said() {
     commands(&mut stage, &many);
     stage.type_line("commands");
     assert!(
-        stage.heard("12 commands: /c0, /c1,") && !stage.heard("Does it"),
+        stage.heard(phrase!("commands.names", n = 12)) && !stage.heard("Does it"),
         "{:?}",
         stage.lines
     );
@@ -104,7 +104,7 @@ fn commands_are_read_in_lines_and_one_that_is_not_offered_is_sent_and_said() {
     stage.turn_ends();
     stage.lines.clear();
     stage.type_line("> /etc/hosts is odd");
-    assert!(!stage.heard("offers no command"), "a path is none");
+    assert!(!stage.heard(phrase!("commands.unknown")), "a path is none");
 }
 
 #[test]

@@ -129,7 +129,12 @@ fn an_output_is_read_from_either_end_and_only_on_demand() {
     );
     assert!(!stage.heard("test 1 ... ok"), "unasked");
     stage.type_line("output");
-    stage.assert_heard("Output, 90 lines, 50 of them left out, of: cargo test.");
+    stage.assert_heard(phrase!(
+        "reading.output",
+        n = 90,
+        left = 50,
+        of = "cargo test."
+    ));
     stage.type_line(",");
     stage.assert_heard("Line 85. test 35 ... ok");
     stage.assert_heard("test 40 ... ok");

@@ -48,7 +48,7 @@ fn a_call_that_waits_for_the_person_is_not_said_to_run() {
     stage.wait(5_000);
     stage.lines.clear();
     stage.type_line("t");
-    stage.assert_heard("send email waits for you");
+    stage.assert_heard(phrase!("status.tool.waits", tool = "send email"));
     stage.assert_not_heard("running send email");
     stage.type_line("y");
     stage.type_line("c");

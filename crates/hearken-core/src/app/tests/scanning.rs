@@ -210,7 +210,7 @@ fn a_switch_that_is_held_selects_once() {
     stage.wait(1000);
     stage.code(SELECT);
     stage.wait(1000);
-    stage.assert_heard("Accept it");
+    stage.assert_heard(phrase!("scan.accept"));
     // The switch is held down for three seconds, and the keyboard repeats it.
     stage.code(SELECT);
     stage.assert_heard(phrase!("reply.second_step.*"));
@@ -278,7 +278,7 @@ fn an_idle_agent_is_told_a_prepared_prompt_in_two_steps() {
     assert_eq!(stage.lines, ["Tell agent"]);
     stage.wait(500);
     stage.code(SELECT);
-    stage.assert_heard("Select a prompt, or letters.");
+    stage.assert_heard(phrase!("prompt.editing.scan"));
     stage.step_to("Run the tests.");
     stage.code(SELECT);
     assert!(stage.prompts(0).is_empty(), "it is not sent at once");

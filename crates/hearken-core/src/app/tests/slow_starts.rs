@@ -96,8 +96,8 @@ fn a_source_that_begins_in_time_adds_nothing() {
     stage.wait(9_999);
     stage.event("session.started", json!({"summary_normal": "Off we go"}));
     stage.wait(60_000);
-    stage.assert_not_heard("Still connecting");
-    stage.assert_not_heard("no agent there");
+    stage.assert_not_heard(phrase!("link.connecting"));
+    stage.assert_not_heard(phrase!("link.nothing_yet"));
     // An unreadable message was also sent.
     let mut stage = begun(plain());
     stage.link(0, LinkEvent::Connected);

@@ -84,7 +84,7 @@ fn work_that_does_not_stop_is_told_and_can_be_left_and_the_next_prompt_is_sent()
     stage.type_line("> next");
     stage.type_line("stop");
     stage.type_line("stop");
-    stage.assert_heard("The agent was asked to stop.");
+    stage.assert_heard(phrase!("stop_turn.asked_to_stop"));
     // At first, one more stop only repeats what is known.
     stage.type_line("stop");
     stage.assert_heard(phrase!("stop_turn.stopping"));

@@ -111,21 +111,21 @@ fn a_word_typed_fluently_does_nothing_from_its_third_letter_on_and_says_so_once(
     let told: Vec<&String> = stage
         .lines
         .iter()
-        .filter(|line| line.contains("Typed words"))
+        .filter(|line| phrase!("reply.typed_words.*").is_in(&line))
         .collect();
     assert_eq!(told.len(), 1, "{:?}", stage.lines);
     assert!(
-        told[0].contains("Mailer is muted"),
+        phrase!("mute.on", agent = "Mailer").is_in(&told[0]),
         "what it changed is said again: {told:?}"
     );
     stage.assert_not_heard("load");
     stage.lines.clear();
     stage.code(KeyCode::Enter);
-    stage.assert_heard("Typed words are not sent");
+    stage.assert_heard(phrase!("reply.typed_words.*"));
     stage.wait(5000);
     stage.press('t');
     assert!(
-        !stage.lines.last().unwrap().contains("Typed words"),
+        !phrase!("reply.typed_words.*").is_in(&stage.lines.last().unwrap()),
         "{:?}",
         stage.lines
     );
@@ -143,7 +143,7 @@ fn whoever_means_a_key_that_may_be_part_of_a_word_pauses_or_presses_another_key(
         stage.wait(2000);
         typed(&mut stage, keys, 900);
         assert_eq!(stage.decision(), None, "{:?}", stage.lines);
-        stage.assert_heard("That may be part of a word.");
+        stage.assert_heard(phrase!("reply.not_yet.word"));
         if escape {
             stage.code(KeyCode::Esc);
         }
@@ -186,5 +186,5 @@ fn the_end_of_a_torn_mouse_report_mutes_nobody() {
     stage.assert_not_heard("muted");
     stage.wait(1000);
     stage.press('m');
-    stage.assert_heard("Mailer is muted");
+    stage.assert_heard(phrase!("mute.on", agent = "Mailer"));
 }

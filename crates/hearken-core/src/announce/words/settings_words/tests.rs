@@ -1,5 +1,7 @@
 //! Faults in settings, in words.
 
+use hearken_wording::phrase;
+
 use crate::announce::Phrases;
 use crate::config::{Config, answers};
 
@@ -77,7 +79,10 @@ fn what_is_wrong_with_rules_is_said_in_words() {
     }
     let twice = "[[policy]]\nname = \"a\"\ndecision = \"leave\"\n".repeat(2);
     let error = english.settings_fault(&Config::from_toml(&twice).unwrap_err());
-    assert!(error.contains("two rules are called a"), "{error}");
+    assert!(
+        phrase!("settings.policy.twice", name = "a").is_in(&error),
+        "{error}"
+    );
     let many: String = (0..=32)
         .map(|n| format!("[[policy]]\nname = \"r{n}\"\ndecision = \"leave\"\n"))
         .collect();

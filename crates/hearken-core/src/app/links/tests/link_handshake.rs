@@ -302,7 +302,7 @@ fn the_handshake_comes_first_and_its_subscription_is_followed() {
         source = "one",
         how = "by a handshake"
     ));
-    rig.assert_not_heard("other terms");
+    rig.assert_not_heard(phrase!("link.terms"));
 }
 
 #[test]

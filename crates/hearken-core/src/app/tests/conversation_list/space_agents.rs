@@ -135,7 +135,7 @@ fn agents_are_conversations_before_they_are_heard_and_are_left_where_they_cannot
     let first = "The agent, pi docs, can't be stopped from here. Type stop 2 once more to go on without it.";
     stage.assert_heard(first);
     stage.type_line("stop 2");
-    stage.assert_heard("The agent may still be at work.");
+    stage.assert_heard(phrase!("stop_turn.left"));
     // An agent that was heard is listed only once.
     stage.type_line("sessions");
     let list = stage.lines.last().unwrap();

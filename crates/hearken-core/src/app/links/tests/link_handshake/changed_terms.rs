@@ -52,7 +52,7 @@ fn load_and_language_are_renegotiated_each_with_its_key_alone() {
     let (_, change) = changed(&mut rig, "language de").unwrap();
     assert_eq!(change, json!({"languages": ["de", "en-US"]}));
     assert_eq!(changed(&mut rig, "language de"), None, "it is so already");
-    rig.assert_not_heard("other terms");
+    rig.assert_not_heard(phrase!("link.terms"));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn what_changes_while_a_subscription_is_asked_for_is_asked_for_after_it() {
     let (request, asked) = rig.subscribing();
     assert_eq!(changed(&mut rig, "load low"), None);
     rig.answer(request, 201, &consent(asked["capabilities"].clone()));
-    rig.assert_not_heard("other terms");
+    rig.assert_not_heard(phrase!("link.terms"));
     rig.take();
     rig.link(LinkEvent::Connected);
     let (_, change) = told(&mut rig).unwrap();

@@ -156,10 +156,10 @@ fn a_websocket_that_fails_is_given_up_where_nobody_says_that_there_is_a_stream()
         rig.take();
         rig.fails(not_there.clone());
         assert_eq!(rig.changed(), stream());
-        rig.assert_not_heard("Going on");
+        rig.assert_not_heard(phrase!("link.way_changed"));
         answer(&mut rig);
         rig.assert_heard("one can't be used: what answers there is not a WebSocket.");
-        rig.assert_not_heard("Going on");
+        rig.assert_not_heard(phrase!("link.way_changed"));
         assert!(rig.take().contains(&Effect::Link {
             link: LINK,
             order: LinkOrder::Close
@@ -215,7 +215,7 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
     // Its events are older than the connection: they show which agents exist, not what was decided since.
-    rig.assert_heard("Question 1 can be answered again, and may already be decided");
+    rig.assert_heard(phrase!("question.again.perhaps", n = 1));
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
     rig.take();
