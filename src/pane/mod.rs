@@ -220,7 +220,7 @@ fn draw_beside_question(
             frame.render_widget(Clear, area);
             let kept = match app.mode() {
                 // The choice in focus stays as well.
-                Mode::Choosing(..) => block.rows.into_iter().take(usize::from(row) + 1).collect(),
+                Mode::Choosing(..) => choices::beside(view, question, area, rows.len()),
                 _ => squeezed_question::beside(view, question, area, rows.len()),
             };
             let height = u16::try_from(kept.len()).unwrap_or(u16::MAX);

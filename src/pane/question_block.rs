@@ -39,8 +39,7 @@ pub(super) fn block(
     let width = place.width.min(text_rows::WIDEST);
     match view.app.mode() {
         Mode::Choosing(..) => {
-            let asked = asked(view, question, width).subject;
-            let (rows, focus) = choices::rows(view, question, (head, asked), width, room);
+            let (rows, focus) = choices::rows(view, question, head, width, room);
             Block {
                 rows,
                 focus,

@@ -97,16 +97,25 @@ pub(super) fn beside(
 
 /// Returns what hearken found and what the agent asks, as far as they fit; with more room, also what follows.
 fn squeezed(view: View<'_>, question: &Question, room: usize, width: u16) -> Vec<PaneRow> {
-    let mut asked = asked(view, question, width);
+    let asked = asked(view, question, width);
+    let mut rows = subject(view, (asked.found.concat(), asked.subject), room, width);
+    let left = room.saturating_sub(rows.len());
+    rows.extend(text_rows::fitting(asked.rest, left, width));
+    rows
+}
+
+/// Returns what hearken found and what the agent asks, as far as they fit.
+pub(super) fn subject(
+    view: View<'_>,
+    (mut found, mut subject): (Vec<PaneRow>, Vec<PaneRow>),
+    room: usize,
+    width: u16,
+) -> Vec<PaneRow> {
     // The head says who asks, and of no high risk everybody is told before: the action itself needs the rows.
-    let led = asked
-        .subject
-        .iter()
-        .take_while(|row| !row.text.starts_with(' '));
+    let led = subject.iter().take_while(|row| !row.text.starts_with(' '));
     let led = led.count();
-    let mut found = asked.found.concat();
-    let mut lead: Vec<PaneRow> = asked.subject.drain(..led).collect();
-    let spare = room.saturating_sub(found.len() + asked.subject.len());
+    let mut lead: Vec<PaneRow> = subject.drain(..led).collect();
+    let spare = room.saturating_sub(found.len() + subject.len());
     let is_grave = lead
         .first()
         .is_some_and(|row| row.style == view.look.danger());
@@ -117,10 +126,8 @@ fn squeezed(view: View<'_>, question: &Question, room: usize, width: u16) -> Vec
         true => found.extend(lead),
         false => found.extend(lead.into_iter().take(spare)),
     }
-    let (mut rows, action) = divided(found, asked.subject, room, width);
+    let (mut rows, action) = divided(found, subject, room, width);
     rows.extend(action);
-    let left = room.saturating_sub(rows.len());
-    rows.extend(text_rows::fitting(asked.rest, left, width));
     rows
 }
 

@@ -72,15 +72,19 @@ fn looking_back_at_the_question_itself_leaves_it_whole() {
     assert_eq!(rows[7], "History, newest entry. End: live.");
 }
 
+fn turn_all_pages(app: &mut App, now: &mut Now, size: (u16, u16)) {
+    for _ in 0..9 {
+        drawn(app, *now, size);
+        now.monotonic += Duration::from_secs(1);
+        press(app, KeyCode::Char('d'), *now);
+    }
+    drawn(app, *now, size);
+    now.monotonic += Duration::from_secs(1);
+}
+
 /// Turns all pages, and begins to accept.
 fn confirming(app: &mut App, mut now: Now, size: (u16, u16)) -> Vec<String> {
-    for _ in 0..9 {
-        drawn(app, now, size);
-        now.monotonic += Duration::from_secs(1);
-        press(app, KeyCode::Char('d'), now);
-    }
-    drawn(app, now, size);
-    now.monotonic += Duration::from_secs(1);
+    turn_all_pages(app, &mut now, size);
     press(app, KeyCode::Char('y'), now);
     assert!(matches!(app.mode(), Mode::Confirming(_)), "{size:?}");
     screen(app, now, size.0, size.1).0
@@ -212,4 +216,42 @@ fn the_asking_agents_name_matters_more_than_a_long_time() {
         head(80),
         "Question 1, 1 minute and 30 seconds left, from Deploy Assistant"
     );
+}
+
+#[test]
+fn choosing_leaves_the_findings_and_the_action_above_the_whole_choice_in_focus() {
+    for size in SMALL.into_iter().chain([(80, 24)]) {
+        let (mut app, mut now) = app();
+        let words = "git push --force origin main";
+        event(
+            &mut app,
+            now,
+            json!({
+                "type": "aaep:agent.awaiting.confirmation", "action": words, "consequence": "It runs.",
+                "reply_token": "rpl_1", "urgency": "critical",
+                "allowed_replies": ["accept", "reject", "always_all_that_begins_with_git", "ask_later"],
+                "extensions": {"hearken": {"deed": {"commands": [words]}}},
+            }),
+        );
+        turn_all_pages(&mut app, &mut now, size);
+        press(&mut app, KeyCode::Char('o'), now);
+        let rows = drawn(&mut app, now, size);
+        assert!(
+            matches!(app.mode(), Mode::Choosing(..)),
+            "{size:?} {rows:?}"
+        );
+        let rows = drawn(&mut app, now, size);
+        let found = at(&rows, "! Rewrites");
+        let action = at(&rows, "git push");
+        let choice = at(&rows, "1 always");
+        assert!(
+            found.is_some() && found < action && action < choice,
+            "{size:?}: {rows:#?}"
+        );
+        let below = rows[choice.unwrap()..].join(" ");
+        assert!(
+            below.contains("git") || below.contains('…'),
+            "{size:?}: {rows:#?}"
+        );
+    }
 }
