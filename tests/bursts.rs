@@ -93,7 +93,7 @@ fn answer(terminal: &mut Terminal, keys: &[&str], answered: impl Fn() -> bool) {
             let last = at + 1 == keys.len();
             terminal.press(key);
             let done =
-                |screen: &str| answered() || (!last && phrase!("keys.confirming").is_in(&screen));
+                |screen: &str| answered() || (!last && phrase!("keys.confirming").is_in(screen));
             if !within_time(terminal, SLOW, done) {
                 break;
             }

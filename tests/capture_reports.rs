@@ -311,7 +311,7 @@ fn a_live_stream_is_checked_until_its_sessions_have_ended() {
         assert!(errors.starts_with("hearken: Connected to "), "{errors}");
         let total = lines.iter().find(|line| line.starts_with("Total: "));
         assert!(
-            total.is_some_and(|line| phrase!("check.total", sessions = 1).is_in(&line)
+            total.is_some_and(|line| phrase!("check.total", sessions = 1).is_in(line)
                 && line.contains("0 errors")),
             "{lines:?}"
         );

@@ -225,7 +225,7 @@ fn what_was_decided_in_its_own_terminal_or_given_up_there_is_told() {
     hearken.wait("the question", |line| line.contains("y 1"));
     place.says(&calls("a", "PostToolUse", "x.txt"));
     hearken.wait("that", |line| {
-        phrase!("question.closed.accepted", n = 1).is_in(&line)
+        phrase!("question.closed.accepted", n = 1).is_in(line)
     });
     assert_eq!(printed(&ended(hook)), "", "nobody decided here");
     let mut hook = place.hook(&calls("a", "PermissionRequest", "y.txt"));

@@ -492,7 +492,7 @@ fn how_the_work_ended_is_the_exit_code_of_who_waits_for_its_end() {
         assert_eq!((code, errors.as_str()), (wanted, ""), "{until}: {lines:?}");
         let told = lines
             .iter()
-            .any(|line| phrase!("link.cut_short").is_in(&line));
+            .any(|line| phrase!("link.cut_short").is_in(line));
         assert_eq!(told, words.is_some(), "{until}: {lines:?}");
         assert!(
             words.is_none_or(|words| lines.iter().any(|line| line.contains(words))),

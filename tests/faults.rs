@@ -413,7 +413,7 @@ fn outlives(child: &mut Hearken, break_off: impl FnOnce()) {
     child.say("n 1");
     child.announced("session_completed", "Planner is done.");
     let asked =
-        |line: &&String| phrase!("question.part.consequence", text = "It leaves.").is_in(&line);
+        |line: &&String| phrase!("question.part.consequence", text = "It leaves.").is_in(line);
     // The words appear once in the text and once in the spoken form of the same line.
     assert_eq!(child.seen().iter().filter(asked).count(), 1);
 }

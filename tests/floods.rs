@@ -107,7 +107,7 @@ fn a_question_behind_a_flood_of_large_messages_is_asked_and_memory_stays_bounded
     let (url, _) = serve(flood.chain([event(99, "awaiting.confirmation", &asks)]));
     let mut hearken = Hearken::start(&watch(&url));
     hearken.wait("question", |line| line.contains("Send the mail"));
-    let left_out = |line: &&String| phrase!("output.left_out").is_in(&line);
+    let left_out = |line: &&String| phrase!("output.left_out").is_in(line);
     assert_eq!(hearken.seen().iter().filter(left_out).count(), 20);
     if let Some(peak) = hearken.peak() {
         assert!(peak < MEMORY, "{} MiB", peak / 1024 / 1024);

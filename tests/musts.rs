@@ -333,7 +333,7 @@ fn a_question_that_is_taken_back_is_gone_and_can_not_be_answered() {
         let heard = words(&stage.script).to_lowercase();
         assert!(heard.contains("question 1"), "{kind}: {heard}");
         let told = stage.lines.iter().any(|line| {
-            phrase!("question.head", n = 1).is_in(&line)
+            phrase!("question.head", n = 1).is_in(line)
                 && (line.contains("withdrawn")
                     || line.contains("settled")
                     || line.contains("closed"))

@@ -114,7 +114,7 @@ fn a_question_goes_back_to_its_terminal_by_a_key_in_time_and_when_hearken_is_kil
     hearken.say("c 1");
     assert_eq!(decided(hook, SOON), "");
     hearken.wait("where it is asked", |line| {
-        phrase!("hooks.given_back", agent = "Codex").is_in(&line)
+        phrase!("hooks.given_back", agent = "Codex").is_in(line)
     });
     let began = Instant::now();
     let hook = place.relay(&["codex"], &codex_asks("b.txt"));

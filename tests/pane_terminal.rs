@@ -56,7 +56,7 @@ fn only_the_documented_way_answers_and_exactly_once() {
         terminal.wait("Finished");
         terminal.press("y");
         terminal.wait_until("a second answer refused", |screen| {
-            phrase!("reply.over.answered").is_in(&screen)
+            phrase!("reply.over.answered").is_in(screen)
         });
         terminal.press("q");
         assert_eq!(terminal.exit(), 0);
@@ -155,7 +155,7 @@ fn a_resize_to_the_smallest_size_keeps_the_question_in_sight() {
         terminal.wait_until("the question in ten rows", |screen| {
             screen.lines().count() <= 10
                 && screen.contains("Question 1, ")
-                && phrase!("keys.accept_twice").is_in(&screen)
+                && phrase!("keys.accept_twice").is_in(screen)
         });
         // The cursor is on the question.
         terminal.wait_for_cursor(0);

@@ -431,7 +431,7 @@ fn it_is_watched_and_answered_from_a_terminal_and_in_the_editor() {
     std::thread::sleep(Duration::from_millis(600));
     hearken.say("y 1");
     hearken.wait("the second step", |line| {
-        phrase!("reply.second_step.lines", n = 1).is_in(&line)
+        phrase!("reply.second_step.lines", n = 1).is_in(line)
     });
     hearken.say("c 1");
     assert_eq!(between.agent_hears(), answer(0, "once"));
@@ -528,7 +528,7 @@ fn what_the_listener_missed_is_told() {
     hearken.wait("the question", |line| line.contains("touch x"));
     hearken.say("q");
     hearken.wait("that it stays open", |line| {
-        phrase!("quit.default.not_stated").is_in(&line)
+        phrase!("quit.default.not_stated").is_in(line)
     });
     hearken.say("q");
     hearken.exit();

@@ -259,7 +259,7 @@ fn what_a_question_must_say_is_said_at_every_verbosity() {
         let said = spoken("transfer", verbosity, AnswerMethod::Program);
         let at = said
             .iter()
-            .position(|said| phrase!("question.risk.high").is_in(&said))
+            .position(|said| phrase!("question.risk.high").is_in(said))
             .unwrap();
         let mut rest = said[at].as_str();
         for part in [

@@ -126,7 +126,7 @@ fn codex_in_its_terminal_is_waited_for_heard_and_answered() {
     );
     let words = told["text"].as_str().unwrap();
     assert!(words.contains(path.to_str().unwrap()), "{words}");
-    assert!(phrase!("cause.socket.program").is_in(&words), "{words}");
+    assert!(phrase!("cause.socket.program").is_in(words), "{words}");
 
     std::fs::create_dir(&folder).unwrap();
     let listener = UnixListener::bind(&path).unwrap();
@@ -253,7 +253,7 @@ fn what_codexs_reviewer_refuses_is_said_and_overruled_only_in_two_steps() {
     );
     let question = hearken.announced("confirmation", "touch x. If accepted");
     let text = question["text"].as_str().unwrap();
-    assert!(phrase!("question.risk.high").is_in(&text), "{text}");
+    assert!(phrase!("question.risk.high").is_in(text), "{text}");
     let n = number(&question);
     hearken.announced("session_completed", phrase!("session.completed.*"));
     hearken.say(&format!("y {n}"));

@@ -380,7 +380,7 @@ fn what_a_bound_makes_us_forget_is_told_and_counted() {
     let kept = stage.app.sessions().iter().count() as u64;
     assert_eq!(kept + forgotten, begun);
     let told = stage.lines.iter();
-    let told = told.filter(|line| phrase!("forgotten.sessions").is_in(&line));
+    let told = told.filter(|line| phrase!("forgotten.sessions").is_in(line));
     assert_eq!(told.count(), 1);
     let words = stage.app.cx.forgotten_words().unwrap();
     let counted = format!("Counted and not kept: running sessions: {forgotten}.");

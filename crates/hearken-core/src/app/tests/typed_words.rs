@@ -111,11 +111,11 @@ fn a_word_typed_fluently_does_nothing_from_its_third_letter_on_and_says_so_once(
     let told: Vec<&String> = stage
         .lines
         .iter()
-        .filter(|line| phrase!("reply.typed_words.*").is_in(&line))
+        .filter(|line| phrase!("reply.typed_words.*").is_in(line))
         .collect();
     assert_eq!(told.len(), 1, "{:?}", stage.lines);
     assert!(
-        phrase!("mute.on", agent = "Mailer").is_in(&told[0]),
+        phrase!("mute.on", agent = "Mailer").is_in(told[0]),
         "what it changed is said again: {told:?}"
     );
     stage.assert_not_heard("load");
@@ -125,7 +125,7 @@ fn a_word_typed_fluently_does_nothing_from_its_third_letter_on_and_says_so_once(
     stage.wait(5000);
     stage.press('t');
     assert!(
-        !phrase!("reply.typed_words.*").is_in(&stage.lines.last().unwrap()),
+        !phrase!("reply.typed_words.*").is_in(stage.lines.last().unwrap()),
         "{:?}",
         stage.lines
     );
