@@ -478,7 +478,7 @@ pub(super) fn count(hearken: &Hearken, kind: &str) -> usize {
 pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
     let question = hearken.announced("confirmation", words);
     let text = question["text"].as_str().unwrap();
-    assert!(phrase!("question.risk.unknown").is_in(&text), "{text}");
+    assert!(phrase!("question.risk.unknown").is_in(text), "{text}");
     number(&question)
 }
 

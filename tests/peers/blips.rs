@@ -288,8 +288,8 @@ fn cut_off_right_after_the_answer() {
         }
         hearken.say("n 1");
         hearken.wait("refusal", |line| {
-            phrase!("reply.under_way", answer = "accept").is_in(&line)
-                || phrase!("reply.over.answered").is_in(&line)
+            phrase!("reply.under_way", answer = "accept").is_in(line)
+                || phrase!("reply.over.answered").is_in(line)
         });
         all_true(&hearken);
         // A person who accepted it is not told that it counts as rejected.

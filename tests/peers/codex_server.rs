@@ -222,7 +222,7 @@ pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
 
 pub(super) fn number_of(question: &Value) -> String {
     let text = question["text"].as_str().unwrap();
-    assert!(phrase!("question.risk.unknown").is_in(&text), "{text}");
+    assert!(phrase!("question.risk.unknown").is_in(text), "{text}");
     // With several agents, it says whose it is.
     let number = text
         .strip_prefix("Question ")

@@ -186,7 +186,7 @@ fn what_codexs_reviewer_refuses_is_said_and_the_person_can_overrule_it() {
     );
     let question = hearken.announced("confirmation", "touch danger.txt. If accepted");
     let text = question["text"].as_str().unwrap();
-    assert!(phrase!("question.risk.high").is_in(&text), "{text}");
+    assert!(phrase!("question.risk.high").is_in(text), "{text}");
     let n = text.split("uestion ").nth(1).unwrap();
     let n = n.split([' ', '.']).next().unwrap().to_owned();
     hearken.announced("session_completed", "Finished");

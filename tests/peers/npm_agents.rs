@@ -202,7 +202,7 @@ fn accept(hearken: &mut Hearken, words: &str) {
         if reply["text"].as_str().unwrap().contains("to confirm") {
             return hearken.say(&format!("c {n}"));
         }
-        let asked_again = |line: &&String| phrase!("question.changed").is_in(&line);
+        let asked_again = |line: &&String| phrase!("question.changed").is_in(line);
         let again = hearken.seen().iter().rfind(asked_again).unwrap();
         let again = number(&serde_json::from_str(again).unwrap());
         assert_ne!(again, n, "{reply}");
@@ -530,7 +530,7 @@ fn without_asking(agent: &AgentProgram) {
     hearken.say("> touch a.txt");
     hearken.announced("tool_completed", "touch a.txt");
     hearken.wait("that it does not ask", |line| {
-        phrase!("oversight.unasked.*", agent = "pi ACP adapter").is_in(&line)
+        phrase!("oversight.unasked.*", agent = "pi ACP adapter").is_in(line)
     });
     hearken.announced("session_completed", "Finished");
     assert!(scene.has("a.txt"));

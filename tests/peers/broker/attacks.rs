@@ -235,7 +235,7 @@ fn nobody_without_a_key_is_admitted_and_no_key_is_written() {
         assert!(
             lines
                 .iter()
-                .any(|line| phrase!("cause.broker.wants").is_in(&line)),
+                .any(|line| phrase!("cause.broker.wants").is_in(line)),
             "{lines:?}"
         );
 

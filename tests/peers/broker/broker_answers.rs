@@ -70,7 +70,7 @@ fn opencode_is_prompted_answered_and_stopped_over_a_broker() {
     let mut call = scene.command(&["bridge", "--to", &url, "--name", "build-3", "--cwd"]);
     call.arg(scene.work()).args(["--", "opencode", "acp"]);
     let mut bridge = Hearken::spawn(&mut call);
-    bridge.wait("server", |line| phrase!("bridge.broker.up").is_in(&line));
+    bridge.wait("server", |line| phrase!("bridge.broker.up").is_in(line));
     let watch = ["watch", &url, "--face", "json", "--voice", "none"];
     let mut hearken = Hearken::spawn(&mut command(&watch));
     hearken.announced("connection", phrase!("oversight.settings"));

@@ -120,7 +120,7 @@ fn every_event_arrives_once_however_often_the_server_dies() {
             // A bridge that is away for longer than its bound lasts would leave events out, and say so.
             space
                 .bridge
-                .wait("server", |line| phrase!("bridge.broker.up").is_in(&line));
+                .wait("server", |line| phrase!("bridge.broker.up").is_in(line));
             for run in [before, meanwhile] {
                 space.finish(run);
             }

@@ -155,7 +155,7 @@ fn a_person_follows_a_fleet_that_publishes_as_fast_as_it_can() {
     let started = std::cell::Cell::new(0);
     let line = anna.wait("every agent", |line| {
         started.set(started.get() + usize::from(line.contains("\"session_started\"")));
-        started.get() == agents || phrase!("fleet.many.*").is_in(&line)
+        started.get() == agents || phrase!("fleet.many.*").is_in(line)
     });
     let time = joining.elapsed();
     println!(

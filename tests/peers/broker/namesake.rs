@@ -40,8 +40,8 @@ fn of_two_bridges_of_a_name_that_start_at_the_same_time_one_stays() {
         for bridge in &mut both {
             // A bridge that finds the other before it begins never comes up.
             bridge.wait("an outcome", |line| {
-                phrase!("bridge.broker.up").is_in(&line)
-                    || phrase!("cause.broker.twin", host = "build-3").is_in(&line)
+                phrase!("bridge.broker.up").is_in(line)
+                    || phrase!("cause.broker.twin", host = "build-3").is_in(line)
             });
         }
         // By then the one has seen the other, and the other has looked again.

@@ -206,7 +206,7 @@ pub(super) fn bridge(server: &NatsServer, agent: &ServedDemo, more: &[&str]) -> 
 /// Starts a bridge to the demo's agent, as a machine, and waits until it has reached the server at an address.
 pub(super) fn bridge_as(name: &str, url: &str, agent: &ServedDemo, more: &[&str]) -> Hearken {
     let mut bridge = bridge_of(name, url, agent, more);
-    bridge.wait("server", |line| phrase!("bridge.broker.up").is_in(&line));
+    bridge.wait("server", |line| phrase!("bridge.broker.up").is_in(line));
     bridge
 }
 

@@ -92,7 +92,7 @@ impl OtherMachine {
     fn bridge(&self, call: &Command) -> Hearken {
         let mut call = self.there(call);
         let mut bridge = Hearken::spawn(&mut call);
-        bridge.wait("server", |line| phrase!("bridge.broker.up").is_in(&line));
+        bridge.wait("server", |line| phrase!("bridge.broker.up").is_in(line));
         bridge
     }
 
