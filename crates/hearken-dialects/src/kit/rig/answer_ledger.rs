@@ -23,8 +23,8 @@ pub enum Asked {
 pub struct AnswerLedger {
     open: BTreeMap<Asked, usize>,
     answered: BTreeSet<Asked>,
-    /// What may be answered, and need not be.
-    excused: BTreeSet<Asked>,
+    /// What may be answered, how often, and need not be.
+    excused: BTreeMap<Asked, usize>,
     /// What each number of a sent answer answers.
     sent: BTreeMap<u64, Vec<Asked>>,
 }
@@ -37,17 +37,16 @@ impl AnswerLedger {
 
     /// Notes an answer; returns what is wrong with it.
     pub fn answer(&mut self, what: Asked) -> Option<String> {
-        match self.open.get_mut(&what) {
-            Some(1) => {
-                self.open.remove(&what);
-                self.answered.insert(what);
+        match self.open.get(&what) {
+            Some(count) => {
+                if *count == 1 {
+                    self.answered.insert(what.clone());
+                }
+                take_one(&mut self.open, &what);
                 None
             }
-            Some(more) => {
-                *more -= 1;
-                None
-            }
-            None if self.excused.remove(&what) => {
+            None if self.excused.contains_key(&what) => {
+                take_one(&mut self.excused, &what);
                 self.answered.insert(what);
                 None
             }
@@ -58,8 +57,8 @@ impl AnswerLedger {
 
     /// Notes that nobody waits for this answer any more: it may still come.
     pub fn lapse(&mut self, what: Asked) {
-        if self.open.remove(&what).is_some() {
-            self.excused.insert(what);
+        if let Some(count) = self.open.remove(&what) {
+            *self.excused.entry(what).or_default() += count;
         }
     }
 
@@ -72,7 +71,7 @@ impl AnswerLedger {
                 if method.is_string() && version.is_none_or(|version| version == "2.0") {
                     self.ask(Asked::Rpc(id));
                 } else {
-                    self.excused.insert(Asked::Rpc(id));
+                    *self.excused.entry(Asked::Rpc(id)).or_default() += 1;
                 }
             }
         }
@@ -94,22 +93,33 @@ impl AnswerLedger {
 
     /// Notes that nothing of what was sent under a number has left, so that it may be sent again.
     pub fn take_back(&mut self, request: u64) {
-        self.excused
-            .extend(self.sent.remove(&request).into_iter().flatten());
+        for what in self.sent.remove(&request).into_iter().flatten() {
+            *self.excused.entry(what).or_default() += 1;
+        }
     }
 
     /// Forgets the requests in frames: a new connection counts anew.
     pub fn reconnect(&mut self) {
-        self.open.retain(|what, _| !matches!(what, Asked::Rpc(_)));
-        for set in [&mut self.answered, &mut self.excused] {
-            set.retain(|what| !matches!(what, Asked::Rpc(_)));
+        for counts in [&mut self.open, &mut self.excused] {
+            counts.retain(|what, _| !matches!(what, Asked::Rpc(_)));
         }
+        self.answered.retain(|what| !matches!(what, Asked::Rpc(_)));
         self.sent.clear();
     }
 
     /// Returns what is unanswered.
     pub fn unanswered(&self) -> impl Iterator<Item = &Asked> {
         self.open.keys()
+    }
+}
+
+/// Counts one less of something.
+fn take_one(counts: &mut BTreeMap<Asked, usize>, what: &Asked) {
+    if let Some(count) = counts.get_mut(what) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(what);
+        }
     }
 }
 
@@ -163,8 +173,17 @@ mod tests {
         }
         let open: Vec<_> = ledger.unanswered().cloned().collect();
         assert_eq!(open, [Asked::Reply(1), Asked::Rpc("\"1\"".to_owned())]);
+        // An answer that never left may be sent again, and a request that is none may be refused.
         ledger.take_back(1);
-        assert_eq!(ledger.send(Some(5), [Asked::Rpc("1".to_owned())]), None);
+        ledger.ask_in(r#"{"jsonrpc":true,"id":1,"method":"a"}"#);
+        for number in [5, 6] {
+            assert_eq!(
+                ledger.send(Some(number), [Asked::Rpc("1".to_owned())]),
+                None
+            );
+        }
+        let third = ledger.send(Some(7), [Asked::Rpc("1".to_owned())]);
+        assert!(third.is_some_and(|wrong| wrong.contains("twice")));
         ledger.reconnect();
         assert_eq!(ledger.unanswered().count(), 1);
     }
