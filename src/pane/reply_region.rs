@@ -4,6 +4,7 @@ use ratatui::style::Style;
 
 use crate::announce::{Announcement, AnnouncementKind, Presentation, QuestionRelation};
 use crate::keys::Mode;
+use crate::session::Question;
 
 use super::text_rows::{PaneRow, beside_sign, scanned};
 use super::{View, search_hits, transcript};
@@ -19,7 +20,7 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<PaneRow> {
         _ if told.aloud == Presentation::Heard => true,
         // Where there is room, it is in the transcript.
         _ if told.kind == AnnouncementKind::Danger && view.regions => true,
-        _ if is_reviewed(told) => true,
+        _ if is_reviewed(told) || is_overtaken(view, told) => true,
         // The question itself is visible, and its details appear in its place.
         Some(QuestionRelation::Asks(id)) => Some(id) == shown,
         // A part of what the question changes is visible below its words, or in their place.
@@ -67,6 +68,26 @@ fn response(view: View<'_>, told: &Announcement, width: u16, style: Style) -> Ve
         }
     }
     transcript::entry(view, told, "", width, style)
+}
+
+/// Returns whether the asking agent's turn ended after a response to its question: below the end it would read as if
+/// something were still under way.
+pub(super) fn is_overtaken(view: View<'_>, told: &Announcement) -> bool {
+    let Some(QuestionRelation::Concerns(id)) = told.about else {
+        return false;
+    };
+    let question = view.app.question(id);
+    let ends = |entry: &Announcement| {
+        matches!(
+            entry.kind,
+            AnnouncementKind::SessionCompleted
+                | AnnouncementKind::SessionErrored
+                | AnnouncementKind::SessionCancelled
+        ) && question.is_none_or(|question| entry.key.as_ref() == Some(&question.key))
+    };
+    let entries = view.app.history().iter().rev();
+    let mut newer = entries.take_while(|entry| entry.id > told.id);
+    !question.is_some_and(Question::is_open) && newer.any(|entry| ends(entry))
 }
 
 /// Returns whether an answer reads the part of a change that is on display.

@@ -28,7 +28,7 @@ use super::guide;
 use super::kept_edits::{self, Extent};
 use super::markdown::{self, Layout};
 use super::text_rows::{self, PaneRow};
-use super::{Look, View, reviewed_entry};
+use super::{Look, View, reply_region, reviewed_entry};
 
 /// How many rows an entry may have without an empty row around it, on a screen with regions.
 const SHORT: usize = 3;
@@ -233,6 +233,7 @@ pub(super) fn at(area: Rect, row: usize) -> Position {
 pub(super) fn is_shown(view: View<'_>, told: &Announcement) -> bool {
     // The outcome of an answer is shown with the response as long as that has its place.
     let elsewhere = view.app.answers().iter().any(|answer| answer.id == told.id);
+    let elsewhere = elsewhere && !reply_region::is_overtaken(view, told);
     if told.class == Class::Response || elsewhere && told.class == Class::Outcome {
         return false;
     }

@@ -2,6 +2,7 @@
 
 use ratatui::style::Modifier;
 
+use super::offered_keys::{command, drawn};
 use super::*;
 
 const ANSWER: &str = "The sum was **wrong**, see [the rules](https://shop.example/rules).\n\n# Changes\n\n\
@@ -335,4 +336,32 @@ fn a_screen_without_agents_says_how_to_follow_or_start_one() {
     );
     let rows = screen(&app, now, 80, 24).0.concat();
     assert!(!rows.contains("hearken run codex"), "{rows}");
+}
+
+#[test]
+fn the_end_of_a_turn_stands_below_the_response_to_the_last_key() {
+    let (mut app, now) = command("touch a.txt");
+    drawn(&mut app, now, (80, 24));
+    let later = Now {
+        monotonic: now.monotonic + Duration::from_secs(30),
+        ..now
+    };
+    press(&mut app, KeyCode::Char('n'), later);
+    let rows = screen(&app, later, 80, 24).0;
+    assert!(
+        rows.iter().any(|row| row.contains("Rejecting")),
+        "{rows:#?}"
+    );
+    event(
+        &mut app,
+        later,
+        json!({"type": "aaep:agent.session.completed", "summary_normal": "It is over.", "session_id": "sess_1"}),
+    );
+    let rows = screen(&app, later, 80, 24).0;
+    let last = rows.iter().rposition(|row| row.contains("Finished"));
+    let response = rows.iter().rposition(|row| row.contains("Rejecting"));
+    assert!(
+        last.is_some() && response.is_none_or(|at| Some(at) < last),
+        "{rows:#?}"
+    );
 }
