@@ -232,10 +232,12 @@ pub(super) fn at(area: Rect, row: usize) -> Position {
 /// Returns whether an entry belongs in the transcript at all: what agents did, not the responses to keys.
 pub(super) fn is_shown(view: View<'_>, told: &Announcement) -> bool {
     // The outcome of an answer is shown with the response as long as that has its place.
-    let elsewhere = view.app.answers().iter().any(|answer| answer.id == told.id);
-    let elsewhere = elsewhere && !reply_region::is_overtaken(view, told);
-    if told.class == Class::Response || elsewhere && told.class == Class::Outcome {
-        return false;
+    let is_response = view.app.answers().iter().any(|answer| answer.id == told.id);
+    let is_elsewhere = is_response && !reply_region::is_overtaken(view, told);
+    match told.class {
+        Class::Response if !is_response => return false,
+        Class::Response | Class::Outcome if is_elsewhere => return false,
+        _ => {}
     }
     match told.aloud {
         // The line below a table's headers has no words, and belongs to the table.

@@ -383,7 +383,7 @@ def what_this_system_has_not_is_said():
         code, _, errors = call("demo", "--serve", "unix:own", "--language", language)
         assert code == 2 and words in errors, errors
     with Hearken("watch", "-", "--face", "linear", "--voice", "speech-dispatcher", "--language", "en") as run:
-        run.until(lambda line: "no speech-dispatcher" in line)
+        run.until(lambda line: "speech-dispatcher is for Unix only" in line)
 
 
 def settings_are_where_this_system_has_them():
