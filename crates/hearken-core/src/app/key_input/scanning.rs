@@ -450,7 +450,10 @@ fn question_items(question: &Question) -> Vec<ScanItem> {
     items
 }
 
-/// Returns a name for a character that a voice can pronounce.
+/// Returns a name for a character that a voice can pronounce and an eye can see.
 fn scan_letter(c: char, cx: &AppCx) -> String {
-    cx.phrases().lexicon().spell(&c.to_string(), false)
+    match c {
+        ' ' => cx.phrases().text("editor.space", &[]),
+        c => cx.phrases().lexicon().spell(&c.to_string(), false),
+    }
 }

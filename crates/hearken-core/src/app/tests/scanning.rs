@@ -360,3 +360,28 @@ fn no_sentence_names_a_key_that_switches_do_not_have() {
         ["Quit hearken", "Go back"]
     );
 }
+
+#[test]
+fn every_character_has_a_name_and_the_space_is_told_like_the_others() {
+    for language in ["en", "de", "es"] {
+        let phrases = Phrases::for_languages(&[language.to_owned()]).unwrap();
+        let phrases = Arc::new(phrases.scanned());
+        let mut stage = super::newcomer::ready_in(phrases, KEYS, Config::default(), 1);
+        switch(&mut stage, "F7", 0);
+        stage.press('>');
+        let groups = stage.app.scanned_items().unwrap();
+        assert!(
+            !groups.iter().any(|group| group.contains("  ")),
+            "{groups:?}"
+        );
+    }
+    let mut stage = agent();
+    stage.press('>');
+    stage.step_to("q z space");
+    stage.code(SELECT);
+    let letters = stage.app.scanned_items().unwrap();
+    assert_eq!(letters, ["q", "z", "space", "dot", "comma", "dash", "Go back"]);
+    stage.step_to("space");
+    stage.code(SELECT);
+    assert_eq!(stage.app.cx.editor().0, " ");
+}
