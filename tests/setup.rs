@@ -183,3 +183,33 @@ fn a_switch_is_learned_by_pressing_it_on_a_terminal() {
         "[voice]\nengine = \"none\"\n\n[scanning]\nselect = \"Space\"\nauto_ms = 2000\n\n[screen]\ntheme = \"high-contrast\"\n"
     );
 }
+
+/// Whoever only listens hears the end: the program ends after the last words, not before.
+#[cfg(unix)]
+#[test]
+fn the_last_words_are_said_to_their_end() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = tempfile::tempdir().unwrap();
+    let (heard, voice) = (home.path().join("heard"), home.path().join("voice"));
+    // A voice that takes longer than the settings give it otherwise.
+    let script = format!(
+        "#!/bin/sh\ntext=$(cat)\nsleep 3\nprintf '%s\\n' \"$text\" >> {}\n",
+        heard.display()
+    );
+    std::fs::write(&voice, script).unwrap();
+    std::fs::set_permissions(&voice, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let file = home.path().join("mine.toml");
+    std::fs::write(
+        &file,
+        format!("[voice]\nengine = \"command:{}\"\n", voice.display()),
+    )
+    .unwrap();
+    let named = ["--config", file.to_str().unwrap()];
+    let (code, errors, lines) = answer(home.path(), &named, &["", "", "", "1", "", ""]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{lines:#?}");
+    let heard = std::fs::read_to_string(&heard).unwrap();
+    assert!(
+        heard.contains("Saved. To try it, run hearken demo."),
+        "{heard}"
+    );
+}

@@ -31,6 +31,9 @@ use super::{OutputError, capture_commands, settings_file};
 /// How long a voice may take to begin.
 const BEGINNING: Duration = Duration::from_secs(10);
 
+/// How long the last words may take: a slow voice says them in about half of it.
+const LAST_WORDS: Duration = Duration::from_secs(20);
+
 /// What precedes a row that continues another.
 const INDENT: &str = "  ";
 
@@ -75,8 +78,13 @@ pub async fn set_up(
     loop {
         let input = match desk.carry_out(effects)? {
             NextInput::Left => {
-                desk.voice.close().await;
-                return Ok(Exit::Clean);
+                return Ok(tokio::select! {
+                    () = desk.voice.finish() => {
+                        desk.voice.close().await;
+                        Exit::Clean
+                    }
+                    told = leaving.received() => exit(told),
+                });
             }
             NextInput::Listen => tokio::task::spawn_blocking(switch)
                 .await
@@ -91,16 +99,21 @@ pub async fn set_up(
                         told = leaving.received() => {
                             desk.carry_out(dialog.take(SetupInput::End))?;
                             desk.voice.close().await;
-                            return Ok(match told {
-                                Termination::Interrupt => Exit::Interrupted,
-                                Termination::End => Exit::Terminated,
-                            });
+                            return Ok(exit(told));
                         }
                     }
                 }
             }
         };
         effects = dialog.take(input);
+    }
+}
+
+/// Returns how a signal ends the program.
+fn exit(told: Termination) -> Exit {
+    match told {
+        Termination::Interrupt => Exit::Interrupted,
+        Termination::End => Exit::Terminated,
     }
 }
 
@@ -142,9 +155,14 @@ impl SetupDesk {
                 SetupEffect::Await => carried = NextInput::Await,
                 SetupEffect::Leave => carried = NextInput::Left,
                 SetupEffect::Write(changes) => {
-                    let told = self.write(&changes)?;
-                    print(&told)?;
-                    said.push(told);
+                    let same = self.words.text("setup.same", &[]);
+                    let written = self.write(&changes)?;
+                    print(written.as_deref().unwrap_or(&same))?;
+                    // A path and the names of settings are for the eye.
+                    said.push(match written {
+                        Some(_) => self.words.text("setup.saved", &[]),
+                        None => same,
+                    });
                     carried = NextInput::Left;
                 }
             }
@@ -174,13 +192,13 @@ impl SetupDesk {
         )
     }
 
-    /// Writes the changes into the person's file, and returns words about it.
-    fn write(&self, changes: &[Change]) -> Result<String, RequestFailure> {
+    /// Writes the changes into the person's file, and returns words about it; `None` if there are none.
+    fn write(&self, changes: &[Change]) -> Result<Option<String>, RequestFailure> {
         let rate = changes
             .iter()
             .find(|it| (it.table, it.name) == ("voice", "rate"));
         if changes.is_empty() {
-            return Ok(self.words.text("setup.same", &[]));
+            return Ok(None);
         }
         // The file as it is now: somebody may have changed it meanwhile.
         let there = self.path.exists();
@@ -231,7 +249,7 @@ impl SetupDesk {
             ("name", Arg::Own(capture_commands::shown(&self.path))),
             ("changes", Arg::Own(changes.join(", "))),
         ];
-        Ok(self.words.text("setup.written", &args))
+        Ok(Some(self.words.text("setup.written", &args)))
     }
 }
 
@@ -243,7 +261,10 @@ struct SetupVoice {
     /// The engine that is wanted.
     engine: Option<VoiceChoice>,
     standing: VoiceStanding,
+    /// The number of the last utterance.
     said: u64,
+    /// The number of the last utterance that is over.
+    over: u64,
 }
 
 /// What is known of the voice.
@@ -267,6 +288,7 @@ impl SetupVoice {
             engine: None,
             standing: VoiceStanding::Begins,
             said: 0,
+            over: 0,
         };
         voice.take(config.clone(), found);
         voice
@@ -287,6 +309,7 @@ impl SetupVoice {
             let (sink, events) = VoiceSink::channel();
             self.voice = (engine.as_ref()).map(|it| voice::open(it, &config.voice, reader, sink));
             self.events = events;
+            self.over = self.said;
             self.engine = engine;
             self.standing = VoiceStanding::Begins;
         }
@@ -338,10 +361,9 @@ impl SetupVoice {
             Some(VoiceEvent::None { reason, .. } | VoiceEvent::Lost { reason }) => {
                 self.standing = VoiceStanding::Missing(reason);
             }
+            Some(VoiceEvent::Ended(id) | VoiceEvent::Cut(id)) => self.over = id.0,
             Some(
                 VoiceEvent::Begun(_)
-                | VoiceEvent::Ended(_)
-                | VoiceEvent::Cut(_)
                 | VoiceEvent::Notice { .. }
                 | VoiceEvent::Adjustable { .. }
                 | VoiceEvent::Cues { .. },
@@ -350,7 +372,18 @@ impl SetupVoice {
         }
     }
 
-    /// Lets the last words be said, as far as the settings give them time.
+    /// Waits until the last words are said, or can't be.
+    async fn finish(&mut self) {
+        let all = async {
+            while self.over < self.said && !matches!(self.standing, VoiceStanding::Missing(_)) {
+                self.news().await;
+            }
+        };
+        // A voice that takes longer is cut.
+        let _ = tokio::time::timeout(LAST_WORDS, all).await;
+    }
+
+    /// Ends the voice; what it still says may end as far as the settings give it time.
     async fn close(self) {
         if let Some(voice) = self.voice {
             voice

@@ -380,7 +380,10 @@ fn every_character_has_a_name_and_the_space_is_told_like_the_others() {
     stage.step_to("q z space");
     stage.code(SELECT);
     let letters = stage.app.scanned_items().unwrap();
-    assert_eq!(letters, ["q", "z", "space", "dot", "comma", "dash", "Go back"]);
+    assert_eq!(
+        letters,
+        ["q", "z", "space", "dot", "comma", "dash", "Go back"]
+    );
     stage.step_to("space");
     stage.code(SELECT);
     assert_eq!(stage.app.cx.editor().0, " ");
