@@ -158,7 +158,7 @@ fn a_switch_is_learned_by_pressing_it_on_a_terminal() {
     terminal.press("\r");
     terminal.wait("Question 2: How do you answer?");
     terminal.press("2\r");
-    terminal.wait("Press your switch.");
+    terminal.wait("Press your switch within a minute.");
     while terminal.echoes() {
         terminal.let_pass(std::time::Duration::from_millis(10));
     }

@@ -6,6 +6,7 @@
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -38,7 +39,10 @@ const LAST_WORDS: Duration = Duration::from_secs(20);
 const INDENT: &str = "  ";
 
 /// How long to wait for a switch.
-const SWITCH: Duration = Duration::from_secs(15);
+const SWITCH: Duration = Duration::from_secs(60);
+
+/// How long nobody looks whether the person has left meanwhile.
+const GLANCE: Duration = Duration::from_millis(100);
 
 /// Asks the person the questions, and writes the answers into their settings, or into the named file.
 ///
@@ -86,9 +90,23 @@ pub async fn set_up(
                     told = leaving.received() => exit(told),
                 });
             }
-            NextInput::Listen => tokio::task::spawn_blocking(switch)
-                .await
-                .unwrap_or(SetupInput::Key(None)),
+            NextInput::Listen => {
+                let over = Arc::new(AtomicBool::new(false));
+                let is_over = Arc::clone(&over);
+                let mut key = tokio::task::spawn_blocking(move || switch(&is_over));
+                loop {
+                    tokio::select! {
+                        key = &mut key => break key.unwrap_or(SetupInput::Key(None)),
+                        () = desk.voice.news() => {}
+                        told = leaving.received() => {
+                            over.store(true, Ordering::Relaxed);
+                            // It gives the terminal back before anything is written to it.
+                            let _ = key.await;
+                            return desk.leave(&mut dialog, told).await;
+                        }
+                    }
+                }
+            }
             NextInput::Await => desk.voice.is_there(&desk.words).await,
             NextInput::On => {
                 let mut line = Box::pin(typed());
@@ -96,11 +114,7 @@ pub async fn set_up(
                     tokio::select! {
                         line = &mut line => break line,
                         () = desk.voice.news() => {}
-                        told = leaving.received() => {
-                            desk.carry_out(dialog.take(SetupInput::End))?;
-                            desk.voice.close().await;
-                            return Ok(exit(told));
-                        }
+                        told = leaving.received() => return desk.leave(&mut dialog, told).await,
                     }
                 }
             }
@@ -169,6 +183,13 @@ impl SetupDesk {
         }
         self.voice.say(&said.join(" "), &self.words);
         Ok(carried)
+    }
+
+    /// Leaves by a signal, with the settings as they were.
+    async fn leave(mut self, dialog: &mut Dialog, told: Termination) -> anyhow::Result<Exit> {
+        self.carry_out(dialog.take(SetupInput::End))?;
+        self.voice.close().await;
+        Ok(exit(told))
     }
 
     /// Returns a sample of what matters in the colours of a theme.
@@ -442,11 +463,11 @@ async fn typed() -> SetupInput {
 }
 
 /// Reads the key that a switch sends. Without a terminal there is none.
-fn switch() -> SetupInput {
+fn switch(is_over: &AtomicBool) -> SetupInput {
     if !std::io::stdin().is_terminal() || crossterm::terminal::enable_raw_mode().is_err() {
         return SetupInput::Key(None);
     }
-    let key = pressed();
+    let key = pressed(is_over);
     // A terminal that stays raw would show at once; there is nothing else to try.
     let _ = crossterm::terminal::disable_raw_mode();
     match key {
@@ -455,18 +476,22 @@ fn switch() -> SetupInput {
     }
 }
 
-fn pressed() -> Option<KeyEvent> {
+fn pressed(is_over: &AtomicBool) -> Option<KeyEvent> {
     let until = std::time::Instant::now() + SWITCH;
-    loop {
+    while !is_over.load(Ordering::Relaxed) {
         let left = until.saturating_duration_since(std::time::Instant::now());
-        if !event::poll(left).ok()? {
-            return None;
+        if !event::poll(left.min(GLANCE)).ok()? {
+            if left.is_zero() {
+                return None;
+            }
+            continue;
         }
         match event::read().ok()? {
             Event::Key(key) if key.kind == KeyEventKind::Press => return Some(key),
             _ => {}
         }
     }
+    None
 }
 
 fn is_interrupt(key: KeyEvent) -> bool {

@@ -16,6 +16,8 @@ use super::setup_questions::{ONE_SWITCH, READER, SPEAKS, SetupQuestion, TWO_SWIT
 const REFUSALS: u8 = 3;
 /// The words that leave; as everywhere, a key or the word it stands for.
 const LEAVE: [&str; 2] = ["q", "quit"];
+/// The words that go back to the question before.
+const BACK: [&str; 2] = ["b", "back"];
 
 /// A fact for the dialog.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,9 +75,9 @@ pub struct Dialog {
     /// Whether a screen reader was found.
     reader: bool,
     asked: SetupQuestion,
-    /// The number of the question, from 1.
-    number: usize,
-    /// The choice that Enter takes, from 0; `None` if the settings stand for none.
+    /// The questions before it.
+    earlier: Vec<SetupQuestion>,
+    /// The choice that Enter takes, from 0; `None` if the settings stand for none, or no switch was pressed in time.
     chosen: Option<usize>,
     /// The key of a switch that is awaited.
     wanted: Option<SwitchKey>,
@@ -95,7 +97,7 @@ impl Dialog {
             tried: config.clone(),
             reader,
             asked: SetupQuestion::Speech,
-            number: 0,
+            earlier: Vec::new(),
             chosen: None,
             wanted: None,
             refused: 0,
@@ -136,6 +138,7 @@ impl Dialog {
         let (_, choices) = self.asked.phrases();
         match (line, line.parse::<usize>()) {
             (leave, _) if LEAVE.contains(&leave) => self.leave(effects),
+            (back, _) if BACK.contains(&back) => self.go_back(effects),
             ("", _) if self.chosen.is_some() || self.asked == SetupQuestion::Rate => {
                 self.go_on(effects)
             }
@@ -144,7 +147,11 @@ impl Dialog {
             }
             _ => {
                 let n = Arg::own(choices.len());
-                effects.push(self.tell("setup.again", &[("n", n)]));
+                let key = match self.chosen {
+                    None if self.asked == SetupQuestion::Hands => "setup.again.number",
+                    _ => "setup.again",
+                };
+                effects.push(self.tell(key, &[("n", n)]));
             }
         }
     }
@@ -157,12 +164,11 @@ impl Dialog {
     /// Asks a question.
     fn ask(&mut self, asked: SetupQuestion, effects: &mut Vec<SetupEffect>) {
         self.asked = asked;
-        self.number += 1;
         self.tried = self.answered.clone();
         self.chosen = asked.chosen(&self.answered, self.reader);
         let (question, choices) = asked.phrases();
         let words = [
-            ("n", Arg::own(self.number)),
+            ("n", Arg::own(self.earlier.len() + 1)),
             ("question", Arg::Own(self.phrases.text(question, &[]))),
         ];
         effects.push(self.tell("setup.question", &words));
@@ -253,7 +259,8 @@ impl Dialog {
         };
         let is_second = wanted == SwitchKey::Select && at == TWO_SWITCHES;
         let Some(key) = key else {
-            return self.refuse(is_second, ("setup.switch.nothing", &[]), effects);
+            effects.push(self.tell("setup.switch.nothing", &[]));
+            return self.wait_for_number(at, effects);
         };
         let name = ("key", Arg::own(&key));
         let scan = &mut self.tried.scanning;
@@ -305,6 +312,14 @@ impl Dialog {
         self.want(SwitchKey::Select, effects);
     }
 
+    /// Waits for another number: a switch that sends Enter and is pressed too late must not go on to the next question.
+    fn wait_for_number(&mut self, at: usize, effects: &mut Vec<SetupEffect>) {
+        self.refused = 0;
+        self.tried = self.answered.clone();
+        self.chosen = None;
+        effects.push(self.tell("setup.switch.again", &[("n", Arg::own(at + 1))]));
+    }
+
     /// Undoes a choice that could not be tried.
     fn unchoose(&mut self, key: &str, args: &Args<'_>, effects: &mut Vec<SetupEffect>) {
         self.refused = 0;
@@ -322,12 +337,24 @@ impl Dialog {
             next = SetupQuestion::Rate.next(&self.answered, self.reader);
         }
         match next {
-            Some(next) => self.ask(next, effects),
+            Some(next) => {
+                self.earlier.push(self.asked);
+                self.ask(next, effects);
+            }
             None => {
                 effects.push(SetupEffect::Write(changes(&self.before, &self.answered)));
                 effects.push(self.tell("setup.next", &[]));
             }
         }
+    }
+
+    /// Asks the question before once more, or the first one.
+    fn go_back(&mut self, effects: &mut Vec<SetupEffect>) {
+        if self.tried != self.answered {
+            effects.push(SetupEffect::Speak(Box::new(self.answered.clone())));
+        }
+        let before = self.earlier.pop().unwrap_or(self.asked);
+        self.ask(before, effects);
     }
 
     fn tell(&self, key: &str, args: &Args<'_>) -> SetupEffect {

@@ -187,7 +187,10 @@ fn switches_are_learned_by_pressing_them() {
             .starts_with("Question 2: How do you answer?"),
         "who hears no voice is not asked for its speed"
     );
-    assert_eq!(person.types("3"), "Press the switch that steps on.");
+    assert_eq!(
+        person.types("3"),
+        "Press the switch that steps on, within a minute."
+    );
     assert_eq!(person.effects.last(), Some(&SetupEffect::Listen));
     // What accepts a question can't step.
     assert!(person.presses("y").contains("y means something else"));
@@ -200,13 +203,13 @@ fn switches_are_learned_by_pressing_them() {
     assert!(
         person
             .presses("Space")
-            .starts_with("Space steps on.\nPress the switch that selects.")
+            .starts_with("Space steps on.\nPress the switch that selects, within a minute.")
     );
     // The same switch again, which may bounce: the other one is still awaited.
     for _ in 0..2 {
         assert_eq!(
             person.presses("Space"),
-            "Space already steps on.\nPress the switch that selects."
+            "Space already steps on.\nPress the switch that selects, within a minute."
         );
         assert_eq!(person.effects.last(), Some(&SetupEffect::Listen));
     }
@@ -214,7 +217,7 @@ fn switches_are_learned_by_pressing_them() {
     let refused = person.presses("n");
     assert!(refused.starts_with("n means something else"), "{refused}");
     assert!(
-        refused.ends_with("Press the switch that selects."),
+        refused.ends_with("Press the switch that selects, within a minute."),
         "{refused}"
     );
     assert!(
@@ -234,9 +237,19 @@ fn switches_are_learned_by_pressing_them() {
             .ends_with("1 is chosen. Enter goes on, another number changes it.")
     );
     // One switch is enough.
-    assert_eq!(person.types("2"), "Press your switch.");
+    assert_eq!(person.types("2"), "Press your switch within a minute.");
     person.takes(SetupInput::Key(None));
-    assert!(person.told().starts_with("No key came."));
+    assert_eq!(
+        person.told(),
+        "No key came. Nothing has changed.\nType 2 and Enter to try again, or another number."
+    );
+    // A switch that sends Enter and comes late goes on to nothing.
+    for _ in 0..2 {
+        assert_eq!(
+            person.types(""),
+            "Type a number from 1 to 4 and Enter, or b to go back."
+        );
+    }
     person.types("2");
     assert!(person.presses("F7").starts_with("F7 selects."));
     for _ in 0..3 {
@@ -310,4 +323,43 @@ fn leaving_changes_nothing_and_says_so() {
             "The numbers are 1 to 3. Enter goes on, q leaves."
         );
     }
+}
+
+#[test]
+fn going_back_asks_the_question_before_with_the_answer_given() {
+    let mut person = Person::new(&Config::default(), false);
+    assert!(
+        person
+            .types("b")
+            .starts_with("Question 1: Who reads to you?")
+    );
+    person.types("3");
+    person.types("");
+    person.types("4");
+    assert!(
+        person
+            .types("")
+            .starts_with("Question 3: How long should announcements be?")
+    );
+    // What was only tried goes.
+    person.types("1");
+    assert!(
+        person
+            .types("b")
+            .starts_with("Question 2: How do you answer?")
+    );
+    assert!(person.told().ends_with("Enter takes 4."));
+    person.types("back");
+    assert!(person.told().ends_with("Enter takes 3."));
+    // Another way takes other questions.
+    person.types("2");
+    person.takes(SetupInput::Voice("espeak-ng".into()));
+    assert!(person.types("").starts_with("Question 2: How fast"));
+    for _ in 0..4 {
+        person.types("");
+    }
+    assert_eq!(
+        person.written(),
+        [("questions.bounce_ms".to_owned(), Some(Value::Number(300)))]
+    );
 }
