@@ -6,7 +6,7 @@
 //!
 //! # Mental model
 //! One question is open at a time, with numbered choices, one of which is chosen. A number chooses and tries; Enter
-//! goes on with what is chosen; `q` and the end of the input leave. Nothing is changed before the last answer. A
+//! goes on with what is chosen, `b` goes back; `q` and the end of the input leave. Nothing is changed before the last answer. A
 //! question can be tried as often as the person likes, so nobody has to guess what a choice will be like.
 
 mod changes;

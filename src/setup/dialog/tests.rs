@@ -63,8 +63,8 @@ fn enter_alone_changes_nothing() {
     let mut person = Person::new(&Config::default(), false);
     assert_eq!(
         person.told(),
-        "Five questions at most, one at a time. A number chooses and tries, Enter goes on, q leaves and changes \
-         nothing.\n\
+        "Five questions at most, one at a time. Type a number to choose and try, b to go back, q to leave and \
+         change nothing, each with Enter. Enter alone goes on.\n\
          Question 1: Who reads to you?\n\
          1: A screen reader or a braille display. hearken writes plain lines.\n\
          2: hearken's own voice.\n\
@@ -100,7 +100,7 @@ fn each_answer_is_tried_at_once_and_only_the_last_trial_counts() {
     person.takes(SetupInput::Voice("espeak-ng".into()));
     assert_eq!(
         person.told(),
-        "This is hearken's voice, by espeak-ng.\n2 is chosen. Enter goes on, another number changes it."
+        "This is hearken's voice, by espeak-ng.\n2 is chosen. Enter goes on, another number and Enter changes it."
     );
     assert!(person.types("").starts_with("Question 2: How fast"));
     for (number, rate) in [("1", Some(-40)), ("4", Some(80)), ("3", Some(40))] {
@@ -168,7 +168,7 @@ fn a_voice_that_is_not_there_has_no_speed() {
     assert!(
         person
             .told()
-            .ends_with("2 is chosen. Enter goes on, another number changes it.")
+            .ends_with("2 is chosen. Enter goes on, another number and Enter changes it.")
     );
     assert!(
         person
@@ -197,7 +197,7 @@ fn switches_are_learned_by_pressing_them() {
     assert!(
         person
             .told()
-            .ends_with("1 is chosen. Enter goes on, another number changes it.")
+            .ends_with("1 is chosen. Enter goes on, another number and Enter changes it.")
     );
     person.types("3");
     assert!(
@@ -234,7 +234,7 @@ fn switches_are_learned_by_pressing_them() {
     assert!(
         person
             .told()
-            .ends_with("1 is chosen. Enter goes on, another number changes it.")
+            .ends_with("1 is chosen. Enter goes on, another number and Enter changes it.")
     );
     // One switch is enough.
     assert_eq!(person.types("2"), "Press your switch within a minute.");
@@ -320,7 +320,7 @@ fn leaving_changes_nothing_and_says_so() {
     for line in ["4", "0", "x", "1 2", "yes"] {
         assert_eq!(
             person.types(line),
-            "The numbers are 1 to 3. Enter goes on, q leaves."
+            "Type a number from 1 to 3, b or q, and Enter. Enter alone goes on."
         );
     }
 }
