@@ -29,7 +29,13 @@ pub(super) fn tell_start(cx: &mut AppCx) {
         ("voice", voice),
         (
             "ways",
-            text(cx.face.pick("start.ways.keys", "start.ways.lines")),
+            Arg::Own(phrases.text(
+                cx.face.pick("start.ways.keys", "start.ways.lines"),
+                &[
+                    ("step", Arg::own(&cx.config.scanning.step)),
+                    ("select", Arg::own(&cx.config.scanning.select)),
+                ],
+            )),
         ),
     ];
     let (class, kind, key) = (Class::Outcome, AnnouncementKind::Hint, "start.face");

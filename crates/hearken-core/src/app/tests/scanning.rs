@@ -388,3 +388,19 @@ fn every_character_has_a_name_and_the_space_is_told_like_the_others() {
     stage.code(SELECT);
     assert_eq!(stage.app.cx.editor().0, " ");
 }
+
+#[test]
+fn the_first_line_says_what_each_switch_does() {
+    for (step, words) in [
+        ("Space", "Space steps, Enter selects."),
+        ("", "Enter selects."),
+    ] {
+        let phrases = Arc::new(Phrases::english().unwrap().scanned());
+        let mut config = Config::default();
+        config.scanning.step = step.into();
+        config.scanning.select = "Enter".into();
+        let stage = Stage::worded(phrases, KeyRing::default(), config, KEYS, vec![]);
+        let first = stage.lines.first().unwrap();
+        assert!(first.ends_with(&format!(". {words}")), "{first}");
+    }
+}
