@@ -219,3 +219,35 @@ fn each_key_is_shown_once() {
         }
     }
 }
+
+/// Accepting is refused until all of a question was shown, so the item that shows the rest comes first until then.
+#[test]
+fn switches_are_offered_the_rest_of_a_question_before_its_answers() {
+    let mut config = Config::default();
+    config.scanning.step = "F7".into();
+    config.scanning.select = "F8".into();
+    let (mut app, mut now) = app_under(config);
+    ask(
+        &mut app,
+        now,
+        &"Delete the folder of the old tests. ".repeat(12),
+    );
+    let mut pages = 0;
+    loop {
+        drawn(&mut app, now, (40, 10));
+        let items = app.scanned_items().unwrap();
+        let details = items.iter().filter(|item| *item == "Read details").count();
+        assert_eq!(details, 1, "{items:?}");
+        if items[0] == "Accept it" {
+            break;
+        }
+        assert_eq!(items[..2], ["Read details", "Accept it"]);
+        for switch in [KeyCode::F(7), KeyCode::F(8)] {
+            now.monotonic += Duration::from_secs(2);
+            press(&mut app, switch, now);
+        }
+        pages += 1;
+        assert!(pages < 30);
+    }
+    assert!(pages > 1, "{pages}");
+}

@@ -117,6 +117,7 @@ impl App {
         };
         ScanScene::new(
             self.questions.shown_id(),
+            self.questions.has_told_shown_whole(&self.cx),
             self.questions.meant(&self.cx),
             prompting,
         )

@@ -58,6 +58,8 @@ pub(in crate::app) enum Prompting {
 pub(in crate::app) struct ScanScene {
     /// The question that keys are meant for.
     shown: Option<QuestionId>,
+    /// Whether all of that question was spoken or shown; before, it can't be accepted.
+    is_whole: bool,
     /// How many questions an answer without a number could be meant for.
     meant: usize,
     prompting: Prompting,
@@ -71,11 +73,13 @@ impl ScanScene {
 
     pub(in crate::app) fn new(
         shown: Option<QuestionId>,
+        is_whole: bool,
         meant: usize,
         prompting: Prompting,
     ) -> Self {
         Self {
             shown,
+            is_whole,
             meant,
             prompting,
         }
@@ -241,6 +245,11 @@ impl KeyInput {
             Mode::Watching => {
                 let shown = scene.shown.and_then(|id| cx.sessions.question(id));
                 let mut items = shown.map(question_items).unwrap_or_default();
+                if !scene.is_whole
+                    && let Some(details) = items.pop_if(|item| *item == ScanItem::Named("details"))
+                {
+                    items.insert(0, details);
+                }
                 if scene.prompting == Prompting::Idle {
                     items.push(ScanItem::Named("prompt"));
                 }

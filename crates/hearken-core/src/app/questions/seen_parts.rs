@@ -167,6 +167,15 @@ impl Questions {
         self.is_whole(question, &pages, cx)
     }
 
+    /// Returns whether all of the shown question was spoken or shown, if there is one.
+    pub(in crate::app) fn has_told_shown_whole(&self, cx: &AppCx) -> bool {
+        let shown = self.shown();
+        let question = shown.and_then(|shown| cx.sessions.question(shown.question));
+        shown
+            .zip(question)
+            .is_none_or(|(shown, question)| self.is_whole(question, shown.pages(), cx))
+    }
+
     fn is_whole(&self, question: &Question, pages: &Pages, cx: &AppCx) -> bool {
         let heard = self.received.heard(question.id);
         match pages {
