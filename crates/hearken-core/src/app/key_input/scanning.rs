@@ -297,22 +297,20 @@ impl KeyInput {
                         .chain([ScanItem::Back])
                         .collect(),
                     None => {
-                        let groups = (0..GROUPS.len()).map(ScanItem::Group);
-                        match prepared_line(cx) {
-                            PreparedLine::Whole => [ScanItem::Send]
-                                .into_iter()
-                                .chain(groups)
-                                .chain([ScanItem::Delete, ScanItem::Back])
-                                .collect(),
-                            PreparedLine::Empty(count) => (0..count)
-                                .map(ScanItem::Prompt)
-                                .chain(groups)
-                                .chain([ScanItem::Back])
-                                .collect(),
-                            PreparedLine::Other => groups
-                                .chain([ScanItem::Delete, ScanItem::Send, ScanItem::Back])
-                                .collect(),
-                        }
+                        let is_empty = cx.editor().0.is_empty();
+                        let prompts = match cx.doing.mode() {
+                            Mode::Prompting(_) if is_empty => prepared(cx).len(),
+                            _ => 0,
+                        };
+                        // What is written can be sent at once; what is not can't be deleted.
+                        let send = (!is_empty).then_some(ScanItem::Send);
+                        let delete = (!is_empty).then_some(ScanItem::Delete);
+                        send.into_iter()
+                            .chain((0..prompts).map(ScanItem::Prompt))
+                            .chain((0..GROUPS.len()).map(ScanItem::Group))
+                            .chain(delete)
+                            .chain([ScanItem::Back])
+                            .collect()
                     }
                 }
             }
@@ -386,29 +384,6 @@ fn prepared(cx: &AppCx) -> Vec<String> {
         true => OWN_PROMPTS.map(|key| cx.phrases().text(key, &[])).to_vec(),
         false => own.clone(),
     }
-}
-
-/// Returns the content of a line that may take a prepared prompt.
-fn prepared_line(cx: &AppCx) -> PreparedLine {
-    let Mode::Prompting(_) = cx.doing.mode() else {
-        return PreparedLine::Other;
-    };
-    let prompts = prepared(cx);
-    match cx.editor().0 {
-        "" => PreparedLine::Empty(prompts.len()),
-        typed if prompts.iter().any(|prompt| prompt == typed) => PreparedLine::Whole,
-        _ => PreparedLine::Other,
-    }
-}
-
-/// The content of a line that may take a prepared prompt.
-enum PreparedLine {
-    /// Nothing; this many prompts can be inserted.
-    Empty(usize),
-    /// A prepared prompt, which will most likely be sent next.
-    Whole,
-    /// Anything else, or the line takes no prompt.
-    Other,
 }
 
 /// Returns the phrase that names a command in two words.

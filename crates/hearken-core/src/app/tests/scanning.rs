@@ -404,3 +404,39 @@ fn the_first_line_says_what_each_switch_does() {
         assert!(first.ends_with(&format!(". {words}")), "{first}");
     }
 }
+
+#[test]
+fn what_is_written_is_sent_by_the_first_item_whatever_was_opened_before() {
+    let mut stage = agent();
+    stage.press('>');
+    let items = |stage: &Stage| stage.app.scanned_items().unwrap();
+    let empty = items(&stage);
+    assert!(!empty.contains(&"Send it".to_owned()), "{empty:?}");
+    stage.step_to("e t a");
+    stage.code(SELECT);
+    stage.step_to("o");
+    stage.code(SELECT);
+    let written = items(&stage);
+    assert_eq!(written[..2], ["Send it", "e t a o i n"]);
+    // A group that is opened in vain changes nothing.
+    stage.step_to("0 1 2");
+    stage.code(SELECT);
+    stage.lines.clear();
+    stage.step_to("Go back");
+    stage.code(SELECT);
+    stage.assert_heard("Send it");
+    assert_eq!(items(&stage), written);
+    stage.step_to("e t a");
+    stage.step_to("Send it");
+    stage.code(SELECT);
+    assert_eq!(stage.prompts(0)[0].1, "o");
+    // Without text there is nothing to send again.
+    stage.press('>');
+    stage.step_to("e t a");
+    stage.code(SELECT);
+    stage.step_to("e");
+    stage.code(SELECT);
+    stage.step_to("Delete last");
+    stage.code(SELECT);
+    assert!(!items(&stage).contains(&"Send it".to_owned()));
+}
