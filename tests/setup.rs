@@ -97,7 +97,7 @@ fn whoever_leaves_keeps_the_settings_as_they_were() {
         let link = home.path().join("link.toml");
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let named = ["--config", link.to_str().unwrap()];
-        let (code, errors, _) = answer(home.path(), &named, &["1", "", "", "3", "", ""]);
+        let (code, errors, _) = answer(home.path(), &named, &["1", "", "", "3", ""]);
         assert_eq!((code, errors.as_str()), (0, ""));
         assert!(link.is_symlink());
         assert_eq!(

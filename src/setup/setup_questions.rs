@@ -33,12 +33,19 @@ pub(super) enum SetupQuestion {
 }
 
 impl SetupQuestion {
-    /// Returns the question after this one. Only hearken's own voice has a speed here.
+    /// Returns the question after this one. Only hearken's own voice has a speed here, and the plain lines of a screen
+    /// reader have no colours.
     pub(super) fn next(self, config: &Config, reader: bool) -> Option<Self> {
         match self {
             Self::Speech if speech_of(config, reader) == SPEAKS => Some(Self::Rate),
             Self::Speech | Self::Rate => Some(Self::Hands),
             Self::Hands => Some(Self::Verbosity),
+            Self::Verbosity
+                if speech_of(config, reader) == READER
+                    && config.screen.face != FaceChoice::Full =>
+            {
+                None
+            }
             Self::Verbosity => Some(Self::Colours),
             Self::Colours => None,
         }

@@ -146,9 +146,12 @@ fn a_screen_reader_gets_plain_lines_and_no_second_voice() {
             .types("1")
             .starts_with("Your screen reader reads this.")
     );
-    for _ in 0..4 {
+    for _ in 0..2 {
         person.types("");
     }
+    // Nobody looks at colours there.
+    assert!(person.told().starts_with("Question 3: How long"));
+    person.types("");
     assert_eq!(
         person.written(),
         [
@@ -362,4 +365,16 @@ fn going_back_asks_the_question_before_with_the_answer_given() {
         person.written(),
         [("questions.bounce_ms".to_owned(), Some(Value::Number(300)))]
     );
+}
+
+#[test]
+fn whoever_has_the_full_face_beside_a_screen_reader_is_asked_for_its_colours() {
+    let mut config = Config::default();
+    config.screen.reader = ReaderChoice::Yes;
+    config.screen.face = FaceChoice::Full;
+    let mut person = Person::new(&config, false);
+    for _ in 0..3 {
+        person.types("");
+    }
+    assert!(person.told().starts_with("Question 4: Which colours?"));
 }
