@@ -22,6 +22,7 @@ use crate::session::{Question, QuestionBody, QuestionId};
 
 use super::KeyInput;
 use super::scan_state::{Focus, ScanItem};
+use crate::app::signals::VoiceState;
 use crate::app::typing::paste_into_line;
 use crate::app::{AnswerOrigin, AppCx, AppFact, AppFacts};
 
@@ -259,7 +260,9 @@ impl KeyInput {
                 if scene.meant > 1 {
                     items.push(ScanItem::Named("next_question"));
                 }
-                items.push(ScanItem::Named("stop"));
+                if cx.has_voice() {
+                    items.push(ScanItem::Named("stop"));
+                }
                 match scene.prompting {
                     Prompting::Never | Prompting::Idle => {}
                     Prompting::Busy => items.push(ScanItem::Named("prompt")),
@@ -270,9 +273,11 @@ impl KeyInput {
                 if cx.queue.silenced() > 0 {
                     items.push(ScanItem::Named("go_on"));
                 }
-                items.extend(
-                    ["repeat", "status", "previous", "away", "leave", "quit"].map(ScanItem::Named),
-                );
+                // On a screen the last announcement still stands.
+                if cx.has_voice() || *cx.signals.voice() == VoiceState::LeftToReader {
+                    items.push(ScanItem::Named("repeat"));
+                }
+                items.extend(["status", "previous", "away", "leave", "quit"].map(ScanItem::Named));
                 items
             }
             Mode::Confirming(_) => vec![

@@ -440,3 +440,24 @@ fn what_is_written_is_sent_by_the_first_item_whatever_was_opened_before() {
     stage.code(SELECT);
     assert!(!items(&stage).contains(&"Send it".to_owned()));
 }
+
+#[test]
+fn what_is_about_speech_is_offered_where_something_speaks() {
+    for (voice, offered) in [
+        (SpeechMode::Silent, &[][..]),
+        (SpeechMode::LeaveToReader, &["Say again"]),
+        (SpeechMode::Speak, &["Stop speech", "Say again"]),
+    ] {
+        let mut stage = Stage::new(Options { voice, ..KEYS });
+        switch(&mut stage, "F7", 0);
+        let items = stage.app.scanned_items().unwrap();
+        let about_speech = ["Stop speech", "Say again"];
+        let found: Vec<&str> = items
+            .iter()
+            .map(String::as_str)
+            .filter(|item| about_speech.contains(item))
+            .collect();
+        assert_eq!(found, offered, "{items:?}");
+        assert!(items.contains(&"Say status".to_owned()), "{items:?}");
+    }
+}
