@@ -23,6 +23,7 @@ mod call_binding;
 mod call_name;
 mod call_output;
 
+pub use call_binding::DESCRIPTION;
 use call_output::OutputTail;
 
 /// How long a call reported as running waits to be announced, because a request for permission may still follow.

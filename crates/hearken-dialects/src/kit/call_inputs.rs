@@ -85,6 +85,8 @@ pub struct CallInput {
     pub text: String,
     /// Whether it was cut.
     pub is_cut: bool,
+    /// Whether its value is text.
+    pub is_text: bool,
     /// The digest of the whole value.
     pub digest: [u8; 32],
 }
@@ -95,13 +97,14 @@ impl CallInput {
         let whole = plain(value);
         let text = cut(&whole, LONGEST_TEXT);
         // A text and a number with the same characters differ.
-        let kind = u8::from(value.is_string());
-        let sum = digest(&SHA256, &[&[kind], whole.as_bytes()].concat());
+        let is_text = value.is_string();
+        let sum = digest(&SHA256, &[&[u8::from(is_text)], whole.as_bytes()].concat());
         let mut digest = [0; 32];
         digest.copy_from_slice(sum.as_ref());
         Self {
             name: cut(name, LONGEST_NAME),
             is_cut: text.len() != whole.len(),
+            is_text,
             text,
             digest,
         }

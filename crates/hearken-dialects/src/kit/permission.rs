@@ -13,7 +13,7 @@ use crate::protocol::{
 use crate::rpc::{self, Id};
 use crate::{DialectOutput, QuestionEnd, SharedWording};
 
-use super::call::Call;
+use super::call::{Call, DESCRIPTION};
 use super::options::OptionChoice;
 
 /// A request for a permission, or for an answer in words.
@@ -70,10 +70,15 @@ pub struct PermissionBody {
 }
 
 impl PermissionBody {
-    /// Returns it without the names of earlier changes, which belong only to the act of asking.
-    fn comparable(mut self) -> Self {
+    /// Returns it without what changes nothing about what would run: the names of earlier changes, which belong only to
+    /// the act of asking, and the description of a command.
+    fn comparable(mut self, call: &Call) -> Self {
         if let Some(deed) = &mut self.attached.action_details {
             deed.changed.clear();
+        }
+        if call.has_mere_description() {
+            let extra = &mut self.question.extra_context;
+            extra.retain(|(name, _)| name != DESCRIPTION);
         }
         self
     }
@@ -238,7 +243,7 @@ impl Permission {
 
     /// Records the question as asked, to detect later changes.
     pub fn note_asked(&mut self, call: &Call, words: &SharedWording) {
-        self.body = self.question(call, words).comparable();
+        self.body = self.question(call, words).comparable(call);
         self.asked_about = Some(call.key.clone());
         self.offered = self.offer(call);
     }
@@ -248,7 +253,7 @@ impl Permission {
         if self.clarifies.is_some() {
             return Vec::new();
         }
-        let now = self.question(call, words).comparable();
+        let now = self.question(call, words).comparable(call);
         let (asked, current) = (&self.body.question, &now.question);
         let mut names: Vec<String> = Vec::new();
         if asked.action != current.action {

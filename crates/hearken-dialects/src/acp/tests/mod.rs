@@ -1,6 +1,7 @@
 //! The client against agents that behave and agents that do not.
 
 mod call_outcomes;
+mod described_commands;
 mod earlier_conversation;
 mod editor_listener;
 mod forms;

@@ -10,6 +10,9 @@ use crate::edit_changes;
 use crate::kit::call_inputs::{CallInput, FILES};
 use crate::protocol::ActionDetails;
 
+/// The name of the input that describes a command.
+pub const DESCRIPTION: &str = "description";
+
 impl Call {
     /// Returns the names of the inputs that its action does not express.
     fn unsaid(&self) -> Vec<String> {
@@ -113,7 +116,15 @@ impl Call {
 
     /// Returns whether an input only describes a command, and so changes nothing about it.
     fn describes(&self, input: &CallInput) -> bool {
-        self.command.is_some() && input.name == "description"
+        self.command.is_some() && input.name == DESCRIPTION
+    }
+
+    /// Returns whether the description of its command, if it has one, is text that its agent's own shell tool only
+    /// shows: another tool with a command may do something with it.
+    pub fn has_mere_description(&self) -> bool {
+        let is_shell = self.command.is_some() && self.kind.trim() == "execute";
+        let mut descriptions = self.given().filter(|input| self.describes(input));
+        is_shell && descriptions.all(|input| input.is_text)
     }
 
     /// Returns what exactly it does.
