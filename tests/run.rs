@@ -87,7 +87,7 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
         }
     };
     wait("Mock asks: touch notes.txt", "");
-    wait("o 1 1 for: allow from now on: Every touch", "y 1");
+    wait("o 1 1 for choice 1: allow from now on: Every touch", "y 1");
     wait("c 1 to confirm", "c 1");
     wait("It is done.", "");
     wait("Finished", "> and\tmore");

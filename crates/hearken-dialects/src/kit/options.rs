@@ -160,6 +160,9 @@ fn covered(option: &Map<String, Value>) -> Option<String> {
 fn lasting(name: &str, call_kind: &str, words: &SharedWording) -> String {
     match coverage(name) {
         Coverage::Stated => first(words, "acp.option.allow_always", &[("name", name)]),
+        Coverage::Unstated if name.trim().eq_ignore_ascii_case("always allow") => {
+            first(words, "acp.option.always", &[])
+        }
         Coverage::Unstated => first(words, "acp.option.allow_unstated", &[("name", name)]),
         Coverage::Everything => {
             let key = match call_kind {
@@ -281,6 +284,19 @@ mod tests {
     }
 
     #[test]
+    fn a_grant_without_a_scope_keeps_a_name_that_says_more() {
+        for (name, wanted) in [
+            ("Always Allow", "always allow, how far is not said"),
+            (
+                "Allow for this session",
+                "allow from now on, how far is not said: Allow for this session",
+            ),
+        ] {
+            assert_eq!(lasting(name, "execute", &WORDS), wanted);
+        }
+    }
+
+    #[test]
     fn what_a_grant_covers_is_read_where_it_stands_beside_its_name() {
         let option = |labels: Value| {
             let all: Vec<Value> = labels.as_array().into_iter().flatten().cloned().collect();
@@ -294,10 +310,7 @@ mod tests {
                 "allow from now on: Always allow: touch *",
             ),
             (json!(["*"]), "allow from now on: every command"),
-            (
-                json!([]),
-                "allow from now on, scope not stated: Always allow",
-            ),
+            (json!([]), "always allow, how far is not said"),
         ] {
             let params = json!({"toolCall": {"kind": "execute"}, "options": [option(labels)]});
             let offer = read(params.as_object().unwrap(), &WORDS);

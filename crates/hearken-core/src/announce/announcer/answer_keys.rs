@@ -181,6 +181,10 @@ impl Announcer {
                 if asked.accepts(&Decision::Reject) {
                     ways.push(self.said(reject, &n()).told(length));
                 }
+                // The usual keys are not said again, and the others are never the only ones said.
+                let usual = asked.accepts(&Decision::Accept) && asked.accepts(&Decision::Reject);
+                let mut before = (usual && length == Length::Short)
+                    .then(|| self.phrases.text("question.keys.before", &[]));
                 // An agent's own names for its answers are never shortened.
                 for (at, other) in asked.further_decisions().enumerate() {
                     let args = [
@@ -189,7 +193,11 @@ impl Announcer {
                         ("answer", Arg::Own(self.decision_words(other))),
                     ];
                     let key = pick("question.keys.other", "question.lines.other");
-                    ways.push(self.said(key, &args));
+                    let mut way = self.said(key, &args);
+                    if let Some(before) = before.take() {
+                        way.spoken = format!("{before}, {}", way.spoken);
+                    }
+                    ways.push(way);
                 }
                 ways.push(self.said(details, &n()).told(length));
                 let ways = KeyWords::joined(&ways, ", ");

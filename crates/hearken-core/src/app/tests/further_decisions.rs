@@ -19,7 +19,7 @@ fn a_decision_of_the_producers_own_takes_a_number_and_the_second_step() {
         json!({"allowed_replies": ["accept", "reject", "ask_later", "accept_always"]}),
     );
     stage.assert_heard(
-        "y accepts, n rejects, o and 1 for: ask later, o and 2 for: accept always, d for details.",
+        "y accepts, n rejects, o then 1: ask later, o then 2: accept always, d for details.",
     );
     stage.wait(500);
     stage.press('o');
@@ -49,10 +49,46 @@ fn a_decision_of_the_producers_own_takes_a_number_and_the_second_step() {
 }
 
 #[test]
+fn a_decision_of_the_producers_own_is_never_the_only_one_whose_key_is_spoken() {
+    let mut stage = Stage::new(Options {
+        voice: SpeechMode::Speak,
+        ..KEYS
+    });
+    stage.input(Input::Voice(VoiceEvent::Ready {
+        engine: "test".into(),
+    }));
+    let further = json!({"allowed_replies": ["accept", "reject", "accept_always"]});
+    for token in ["rpl_1", "rpl_2"] {
+        stage.ask_with(token, further.clone());
+        stage.wait(500);
+        stage.speak_all();
+        stage.press('n');
+        stage.event(
+            "state.changed",
+            json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+        );
+        stage.speak_all();
+        stage.wait(5000);
+    }
+    let said = stage.said();
+    let ways: Vec<&str> = said
+        .into_iter()
+        .filter(|words| words.contains("letter o"))
+        .collect();
+    assert_eq!(
+        ways,
+        [
+            "letter y accepts, letter n rejects, letter o then 1: accept always, letter d for details.",
+            "Answer as before, letter o then 1: accept always.",
+        ]
+    );
+}
+
+#[test]
 fn only_what_the_producer_takes_is_offered_and_sent() {
     let mut stage = Stage::new(PIPE);
     stage.ask_with("rpl_1", json!({"allowed_replies": ["approve", "reject"]}));
-    stage.assert_heard("n 1 rejects, o 1 1 for: approve, d 1 for details.");
+    stage.assert_heard("n 1 rejects, o 1 1 for choice 1: approve, d 1 for details.");
     stage.wait(3000);
     stage.type_line("y");
     assert!(stage.sent.is_empty());
