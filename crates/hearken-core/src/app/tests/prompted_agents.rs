@@ -155,7 +155,7 @@ fn one_step_allows_what_was_read_and_nothing_that_hearken_finds_dangerous() {
         (runs("git status && ls"), true, ""),
         (edit("/work/a/src/main.rs"), true, ""),
         (runs("rm -r build"), false, "Deletes build and all in it."),
-        (runs("ls > x"), false, "Replaces x."),
+        (runs("ls > x"), false, "Writes to x, over anything there."),
         (runs("curl x.example"), false, "Downloads from x.example."),
         (runs("npm test"), false, "Runs this project's own code."),
         (
