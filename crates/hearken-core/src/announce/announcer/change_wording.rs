@@ -155,7 +155,8 @@ impl Announcer {
         key: &str,
         args: &[(&str, Arg)],
     ) -> Draft {
-        let mut segments = self.fill(key, self.level(change.key.link, kind), args);
+        let segments = self.fill(key, self.level(change.key.link, kind), args);
+        let mut segments = self.reading_command(change, segments);
         // The repetition in "Started: Started." says nothing.
         if let [own, said] = segments.as_mut_slice()
             && same_letters(own.text(), said.text())

@@ -1,8 +1,8 @@
 //! The words for a failed call: how much is said and what first, instead of everything that the call wrote.
 //!
 //! Responsibilities: which of a failed call's words and output are spoken, which remain to be read on demand,
-//! and the error's message beside a summary. Not here: finding what failed in an output (`failure`), reading it
-//! (`attached_material`).
+//! the error's message beside a summary, how the command of any call sounds. Not here: finding what failed in an
+//! output (`failure`), reading it (`attached_material`).
 //!
 //! # Mental model
 //! "Failed, exit 3: npm test. Last line: …": first how it ended, then what failed, then why, in the same words
@@ -21,10 +21,10 @@ use super::change_wording::{agents, tool};
 use super::{Announcer, AnswerMethod, Draft};
 use crate::announce::announcement::{AnnouncementKind, Class, EventFacts, Topic, Weight};
 use crate::announce::text::failure::{Failure, FailureUnit, is_exit_code, last_line};
-use crate::announce::text::speakable::one_line;
+use crate::announce::text::speakable::{Profile, one_line};
 use crate::announce::words::naming::is_name;
 use crate::announce::words::phrase::Arg;
-use crate::announce::words::segment::Segment;
+use crate::announce::words::segment::{Mark, Segment};
 
 /// The longest report that is spoken unchanged, in words and in bytes.
 const MOST_WORDS: usize = 30;
@@ -119,6 +119,39 @@ impl Announcer {
                 "tool.stopped" => Weight::Stopped,
                 _ => Weight::Failure,
             })
+    }
+
+    /// Reads the command of a call as a question does, where an agent's words end with it.
+    pub(super) fn reading_command(
+        &self,
+        change: &Change,
+        mut segments: Vec<Segment>,
+    ) -> Vec<Segment> {
+        let title = change
+            .attached
+            .call
+            .as_ref()
+            .map_or("", |it| it.title.trim());
+        let deed = change.attached.action_details.as_ref();
+        let mut commands = deed.iter().flat_map(|deed| &deed.commands);
+        if title.is_empty() || !commands.any(|command| command.contains(title)) {
+            return segments;
+        }
+        for segment in &mut segments {
+            let names = [title, shortened(title)];
+            let parts = names.iter().find_map(|name| {
+                let before = before(segment.text(), name)?;
+                Some((before.trim_end(), *name))
+            });
+            if let Some((before, command)) = parts.filter(|_| segment.mark == Mark::Agent) {
+                let lexicon = self.phrases.lexicon();
+                let before = lexicon.speak(before, Profile::Prose, None);
+                let command = lexicon.speak(command, Profile::Command, None);
+                let spoken = format!("{before} {command}");
+                *segment = segment.clone().spoken_as(spoken.trim_start());
+            }
+        }
+        segments
     }
 
     /// Words the number of lines left unsaid, and the key that reads them.
@@ -351,6 +384,14 @@ fn call_name(change: &Change, event: &ToolCompleted, output: Option<&CallOutput>
         true => Arg::Name(of.to_owned()),
         false => tool(&event.tool),
     }
+}
+
+/// Returns what comes before a command in words that end with it.
+fn before<'t>(text: &'t str, command: &str) -> Option<&'t str> {
+    let text = text.trim_end();
+    let ended = || text.strip_suffix('.')?.strip_suffix(command);
+    let before = text.strip_suffix(command).or_else(ended)?;
+    (before.is_empty() || before.ends_with(char::is_whitespace)).then_some(before)
 }
 
 /// Returns a command without an initial change of folder, and without parts that only shorten its output.

@@ -164,6 +164,18 @@ impl Segment {
         }
     }
 
+    /// Sets the spoken form.
+    #[must_use]
+    pub fn spoken_as(self, spoken: &str) -> Self {
+        let mut words = String::from(self.words);
+        let spoken = SegmentRange::of(spoken, self.text, &mut words);
+        Self {
+            words: words.into_boxed_str(),
+            spoken,
+            ..self
+        }
+    }
+
     /// Marks it to be shown on separate rows, exactly as written.
     #[must_use]
     pub fn on_rows(self) -> Self {

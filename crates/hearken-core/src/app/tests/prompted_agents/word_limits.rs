@@ -80,6 +80,27 @@ fn an_ordinary_command_takes_few_words() {
 }
 
 #[test]
+fn a_command_sounds_in_its_result_as_in_its_question() {
+    let mut stage = heard(AnswerMethod::Keys);
+    accept(&mut stage, 9, "echo hello > note.txt");
+    for words in [
+        "Writes to note dot txt, over anything there.",
+        "echo hello redirect to note dot txt",
+        "Done: echo hello redirect to note dot txt",
+    ] {
+        assert_eq!(times(&stage, words), 1, "{:#?}", stage.said());
+    }
+    stage.update(
+        0,
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c10", "title": "cat a | wc", "kind": "execute",
+            "status": "failed", "rawInput": {"command": "cat a | wc"}}),
+    );
+    stage.wait(2000);
+    stage.speak_all();
+    assert!(times(&stage, "cat a pipe wc") > 0, "{:#?}", stage.said());
+}
+
+#[test]
 fn a_finding_takes_few_words_more() {
     let mut stage = heard(AnswerMethod::Keys);
     accept(&mut stage, 9, "git push --force");
