@@ -158,7 +158,7 @@ fn a_daemon_that_is_mute_from_the_start_is_told_and_another_program_speaks() {
         let mut terminal = pane(&server, &path, &url, &[]);
         within("subscriber", producer.until_subscribed(1)).await;
         assert_live(&mut terminal, "mute from the start");
-        terminal.wait("Voice: command espeak-ng.");
+        terminal.wait("Voice: espeak-ng.");
         terminal.wait("speech-dispatcher does not answer");
         agents.start("question").unwrap();
         within("question", producer.until_asked(1)).await;

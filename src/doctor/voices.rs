@@ -132,7 +132,7 @@ fn taken(chosen: &VoiceTrial, choice: &VoiceChoice, name: &str, engine: &VoiceCh
     let found = match chosen {
         VoiceTrial::There { engine, .. } => {
             *engine == Reason::said(name)
-                || *engine == Reason::new("voice.engine.command").with("name", name)
+                || *engine == Reason::new("voice.engine.program").with("name", name)
         }
         VoiceTrial::Missing { .. } => false,
     };
@@ -420,7 +420,7 @@ mod tests {
         assert!(is_taken(&chosen, VoiceChoice::Auto, "speech-dispatcher"));
         assert!(!is_taken(&chosen, VoiceChoice::Auto, "espeak-ng"));
         let program = VoiceTrial::There {
-            engine: Reason::new("voice.engine.command").with("name", "espeak-ng"),
+            engine: Reason::new("voice.engine.program").with("name", "espeak-ng"),
             notices: Vec::new(),
             sound: Sound::NotTried,
         };
@@ -441,7 +441,7 @@ mod tests {
         };
         assert_eq!(
             engine,
-            Reason::new("voice.engine.command").with("name", "cat")
+            Reason::new("voice.engine.program").with("name", "cat")
         );
         assert!(matches!(sound, Sound::Said { .. }), "{sound:?}");
         let choice = VoiceChoice::Command("false".to_owned());

@@ -9,7 +9,7 @@ use super::{Reason, UtteranceId};
 pub enum VoiceEvent {
     /// A voice is available and accepts utterances.
     Ready {
-        /// The engine's name as a person knows it: "speech-dispatcher", "command espeak-ng".
+        /// The engine's name as a person knows it: "speech-dispatcher", "espeak-ng".
         engine: Reason,
     },
     /// What can be changed about the voice while it is in use, and its own settings.

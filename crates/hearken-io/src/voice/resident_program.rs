@@ -154,7 +154,7 @@ impl LastingVoice {
 
     /// Returns its name as shown to a person.
     pub(super) fn engine(&self) -> Reason {
-        Reason::new("voice.engine.lasting").with("name", &self.program.name)
+        Reason::new("voice.engine.program").with("name", &self.program.name)
     }
 
     /// Returns what a person should know about it before it speaks.

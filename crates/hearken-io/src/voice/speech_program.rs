@@ -99,7 +99,7 @@ impl Program {
 
     /// Returns its name as shown to a person.
     pub(super) fn engine(&self) -> Reason {
-        Reason::new("voice.engine.command").with("name", &self.name)
+        Reason::new("voice.engine.program").with("name", &self.name)
     }
 
     /// Returns the name as given.

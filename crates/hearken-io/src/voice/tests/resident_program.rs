@@ -83,7 +83,7 @@ async fn gone(pid: &str) {
 async fn one_process_says_everything_and_learns_how() {
     let folder = Folder::new();
     let (handle, mut ear) = open(&stand_in(&folder, ""), limits());
-    assert!(ear.ready().await.starts_with("program /"));
+    assert!(ear.ready().await.starts_with('/'));
     handle.speak(utterance(1, "one\ntwo [[x]] \"three\""));
     said(&mut ear, 1).await;
     handle.speak(Utterance {
