@@ -267,10 +267,8 @@ fn an_email_is_rejected() {
         phrase!("question.closed.answered", answer = "reject"),
     );
     // The agent's next words must not sound like the deed itself.
-    hearken.announced(
-        "output",
-        phrase!("output.after_rejection", action = "Call send_email"),
-    );
+    let action = "Call send_email with arguments: to=recipient@example.com, subject=Re: your request, body=Following up as requested.";
+    hearken.announced("output", phrase!("output.after_rejection", action = action));
     hearken.announced("session_completed", "");
     assert!(!kinds(&hearken).iter().any(|kind| kind == "danger"));
 }
