@@ -229,15 +229,19 @@ pub(super) fn at(area: Rect, row: usize) -> Position {
     Position::new(area.x, area.y + row.min(area.height - 1))
 }
 
-/// Returns whether an entry belongs in the transcript at all: what agents did, not the responses to keys.
+/// Returns whether an entry belongs in the transcript at all: what agents did, and of the responses to keys only those that
+/// the end of a turn has overtaken.
 pub(super) fn is_shown(view: View<'_>, told: &Announcement) -> bool {
     // The outcome of an answer is shown with the response as long as that has its place.
     let is_response = view.app.answers().iter().any(|answer| answer.id == told.id);
     let is_elsewhere = is_response && !reply_region::is_overtaken(view, told);
-    match told.class {
-        Class::Response if !is_response => return false,
-        Class::Response | Class::Outcome if is_elsewhere => return false,
-        _ => {}
+    let has_no_place = match told.class {
+        Class::Response => !is_response || is_elsewhere,
+        Class::Outcome => is_elsewhere,
+        Class::Alert | Class::Activity | Class::Stream => false,
+    };
+    if has_no_place {
+        return false;
     }
     match told.aloud {
         // The line below a table's headers has no words, and belongs to the table.
